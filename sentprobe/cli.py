@@ -145,7 +145,7 @@ def _run_app(name: str) -> None:
     _prepare_streams_and_signals()
     try:
         check_utf8(*sys.argv[1:])
-        with guarding_inputs(sys.argv[1:]):
+        with guarding_inputs(sys.argv[2:]):  # the first word is the command
             raise SystemExit(app(prog_name=name, standalone_mode=False))
     except BadUsage as error:
         _exit_with_usage_error(error, name)

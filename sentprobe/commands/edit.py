@@ -79,9 +79,10 @@ def edit(
         str | None, typer.Option(metavar="FORMAT", help="Format of FILE: lines, csv, tsv, jsonl, parquet or conllu.")
     ] = None,
 ) -> None:
-    """Write minimal opposites of your own texts (same=0), or variants (same=1).
+    """Write minimal opposites and variants of your own texts.
 
-    A rule that does not fit its conditions refuses: nothing is guessed. Texts without an edit are counted by reason.
+    The column same is 0 for opposites and 1 for variants. A rule that does not fit its conditions refuses: nothing is
+    guessed. Texts without an edit are counted by reason.
 
     probe gate --pairs reads the output. Variants are far easier than real paraphrases: they must never set a threshold.
     """

@@ -1,7 +1,7 @@
 """The command ``probe gate``: how often a similarity threshold errs (false hits and misses)."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -10,11 +10,11 @@ import typer
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.help import HelpfulCommand, map_given_options
 from sentprobe.commands.shared.table_output import FLAT, find_table_format, print_or_write, write_tables
-from sentprobe.common.errors import UsageError, suggest
+from sentprobe.common.errors import UsageError, format_count, suggest
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.processes import check_count, limit_threads
 from sentprobe.common.reading import parse_number
-from sentprobe.common.screen import show_bars
+from sentprobe.common.screen import print_message, show_bars
 from sentprobe.common.settings import HELD_OUT, MACHINE, Repeatable
 from sentprobe.common.tables import TableFormat
 from sentprobe.lexicon.read import load_lexicon
@@ -78,6 +78,12 @@ def gate(
     pairs: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Measure your pairs (columns a, b, same=0/1, kind).")
     ] = None,
+    texts: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Measure edits of your texts, as gen edit makes them.")
+    ] = None,
+    parser: Annotated[
+        str | None, typer.Option(metavar="PARSER", help="Parser of --texts, as of gen edit. Default: none.")
+    ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets for each contrast.")] = 400,
     draws: Annotated[int, typer.Option(help="Repetitions with other triplets and weights.")] = 1,
     seed: Annotated[int, opt.build_seed_option("triplets and encoder")] = 0,
@@ -109,7 +115,14 @@ def gate(
     style = find_table_format(
         "text" if is_junit else format_, out, subject="gate", allowed=[*TableFormat], also=[JUNIT]
     )
-    names = None if pairs else contrast or [*CONTRASTS]
+    if texts is not None and (pairs is not None or (rule.threshold is None and rule.paraphrases is None)):
+        raise UsageError(
+            "--texts: leave out --pairs"
+            if pairs is not None
+            else "--texts: its variants are easier than real paraphrases, and set no threshold; give --threshold, or "
+            "--paraphrases FILE"
+        )
+    names = None if pairs or texts else contrast or [*CONTRASTS]
     limits = parse_limits(checks.max_false_hits or (), "--max-false-hits", names=names)
     if then is None and encoder.startswith("ce:") and "--nearness" in map_given_options(context).values():
         raise UsageError("--nearness compares vectors, and a cross-encoder has none")
@@ -133,7 +146,7 @@ def gate(
             draws=draws,
             seed=seed,
             measure=nearness,
-            pairs=pairs,
+            pairs=pairs if texts is None else edit_texts(texts, parser=parser, language=source.language),
             lexicon=load_lexicon(source.lexicon, source.language),
             vocabulary=source.vocabulary,
             templates=source.template or ("all",),
@@ -142,6 +155,10 @@ def gate(
             cache=Cache(find_cache_directory()) if cache else None,
             reporter=reporter,
         )
+    if texts is not None:
+        note = "Misses are of variants, which are far easier than real paraphrases: they are no recall."
+        notes = (note, *result.pair_notes)
+        result = replace(result, material=f"edits of the texts in {texts}", same_name="variants", pair_notes=notes)
     gate_checks.check_limits(result, limits)
     if is_junit:
         print_or_write(gate_checks.format_junit(result, limits), out)
@@ -155,6 +172,25 @@ def gate(
         tables = gate_tables.build_gate_tables(result, intervals=intervals)
         write_tables(tables, result.to_records, style, out=out)
     gate_checks.check_results(result, limits)
+
+
+def edit_texts(path: Path, *, parser: str | None, language: str) -> list[tuple[str, str, bool, str]]:
+    """Return the opposites and variants of a file's texts as pairs (a, b, same, kind). Raises UsageError."""
+    from sentprobe.probes.corpus import text_edits, user_texts
+
+    has_parse = parser is not None or ".conll" in path.name.lower()
+    rules = [
+        rule
+        for kinds in ((), ("variants",))
+        for rule in text_edits.choose_edit_rules(kinds, language=language, has_parse=has_parse)
+    ]
+    counts = text_edits.EditCounts()
+    edits = text_edits.make_edits(
+        user_texts.read_user_texts(str(path)), rules, counts, parser=parser, language=language
+    )
+    pairs = [(edit.a, edit.b, bool(edit.same), edit.kind) for edit in edits]
+    print_message(f"{counts.edited} of {format_count(counts.texts, 'text')} edited; gen edit says why others are not")
+    return pairs
 
 
 def parse_limits(texts: Sequence[str], option: str, *, names: Collection[str] | None) -> dict[str, float]:

@@ -127,7 +127,8 @@ class ProcessExecutor(Executor):
     """
 
     def __init__(self, jobs: int) -> None:
-        resource_tracker.ensure_running()  # started here, since it resets the signal mask of the starting thread
+        with _without_working_directory():
+            resource_tracker.ensure_running()  # started here, since it resets the signal mask of the starting thread
         self._threads = ThreadPoolExecutor(jobs, initializer=_ignore_interrupts)
         self._lock = threading.Lock()
         self._stopped = False
@@ -231,8 +232,24 @@ def _start_worker() -> _Worker:
     parent_end, child_end = context.Pipe()
     with child_end:  # closed here, so that the pipe closes when the process ends
         process = context.Process(target=_serve_work, args=(child_end,))
-        process.start()
+        with _without_working_directory():
+            process.start()
     return _Worker(process, parent_end)
+
+
+@contextmanager
+def _without_working_directory() -> Iterator[None]:
+    """Let no process that is started import from the working directory, which may be a stranger's, before its work."""
+    with _environment:
+        before = os.environ.get("PYTHONSAFEPATH", "")
+        os.environ["PYTHONSAFEPATH"] = "1"
+        try:
+            yield
+        finally:
+            os.environ["PYTHONSAFEPATH"] = before  # "" is as if it were not set
+
+
+_environment = threading.Lock()
 
 
 def _ignore_interrupts() -> None:

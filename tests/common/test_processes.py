@@ -121,6 +121,16 @@ def test_worker_ignores_hangup() -> None:
         assert pool.submit(hang_up, 3).result() == 3
 
 
+def test_worker_imports_nothing_of_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("multiprocessing", "pickle"):
+        (tmp_path / f"{name}.py").write_text("open('imported', 'w')", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    with start_two() as pool:
+        assert pool.submit(abs, -3).result() == 3
+    assert not Path("imported").exists()
+    assert not os.environ.get("PYTHONSAFEPATH")
+
+
 def keep_when_terminated(folder: Path, seconds: float) -> None:
     """Work until SIGTERM, then save for *seconds*; write a file at each stage."""
 

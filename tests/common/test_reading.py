@@ -130,12 +130,13 @@ def test_numbers_only_python_reads_are_refused(text: str) -> None:
 
 
 SIZE = 1 << 21
-TOO_MUCH = "bytes unpack to more than 500 times as many"
+TOO_MUCH = "bytes unpack to more than 200 times as many"
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "HARMLESS_BYTES", 1 << 18)
+    monkeypatch.setattr(reading, "HARMLESS_TEXT", 1 << 18)
 
 
 def test_parts_of_an_archive_count_together(tmp_path: Path) -> None:
@@ -214,8 +215,8 @@ def test_packed_corpus_of_text_is_read(tmp_path: Path) -> None:
 
 def test_proportion_limit_is_exact() -> None:
     check_proportion(1 << 18, 1)
-    check_proportion(500 << 20, 1 << 20)
+    check_proportion(reading.RATIO << 20, 1 << 20)
     with pytest.raises(ProportionError):
-        check_proportion((500 << 20) + 1, 1 << 20)
+        check_proportion((reading.RATIO << 20) + 1, 1 << 20)
     stream = limit_unpacking(io.BytesIO(b"a\nb" * 9), lambda: 0)
     assert stream.read() == b"a\nb" * 9

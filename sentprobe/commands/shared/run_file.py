@@ -14,11 +14,11 @@ from sentprobe.common.reading import read_text
 from sentprobe.common.values import format_json, parse_toml
 from sentprobe.probes.runs.suite_options import is_unused
 
-UNWRITTEN_KEYS = ("config", "trust", "force", "dry-run", "wait")
+UNWRITTEN_KEYS = ("config", "trust", "force", "dry-run", "wait", "verbose")
 """Options that a written run file leaves out, because they do not change the results."""
-ONLY_ON_COMMAND_LINE = ("config", "trust")
+ONLY_ON_COMMAND_LINE = ("config", "trust", "dry-run")
 CONFIG_HELP = "Options in a TOML file; the command line wins."
-TRUST_HELP = "Let the file of --config name encoders that run code or open a connection."
+TRUST_HELP = "Let --config name encoders that run code or connect."
 HEAD = "# The settings of a run. To do it again: probe run --config THIS_FILE --out ELSEWHERE\n"
 
 

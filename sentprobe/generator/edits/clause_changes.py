@@ -54,6 +54,15 @@ def negate_clause(text: EditableText, place: FoundPlace, rule: EditRule, table: 
     return build_negation(text, place.get_clause())
 
 
+def negate_past(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
+    """Negate a past verb that begins a text without a subject: Loved it > Did not love it."""
+    del text, rule, table
+    verb = place.get_token()
+    if not verb.lemma.isalpha() or verb.lemma == verb.lower:
+        raise RefusalError("the verb is no plain past")
+    return [Splice(verb.start, verb.end, f"did not {verb.lemma}")]
+
+
 def negate_question(_: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
     """Negate a question by a contracted *not*: ``Why isn't``."""
     del rule, table
@@ -284,6 +293,7 @@ def ask_to_avoid(_: EditableText, place: FoundPlace, rule: EditRule, table: Edit
 
 CLAUSE_CHANGES = {
     "negate": negate_clause,
+    "negate past": negate_past,
     "negate question": negate_question,
     "negate verb": negate_verb,
     "past": put_in_past,

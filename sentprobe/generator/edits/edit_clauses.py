@@ -182,6 +182,8 @@ def _name_operator(operator: EditableToken | None, head: EditableToken) -> tuple
             is_perfect = operator.lemma == "have" or (head.tag == "VBN" and operator.relation == "aux")
             return ("have" if is_perfect else "be"), False
         return ("would", False) if head.tag in ("VB", "VBP") else ("had", True)
+    if operator.lower not in OPERATORS:
+        raise RefusalError("no finite verb was found with certainty")
     return OPERATORS[operator.lower]
 
 

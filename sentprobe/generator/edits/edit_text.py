@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from sentprobe.generator.edits.inflection import inflect
@@ -121,9 +122,9 @@ _PRONOUNS = frozenset(
 def _mend_contractions(tokens: list[EditableToken]) -> None:
     """Set the relation and tag of contracted verbs and *n't*, which are certain from their forms.
 
-    A parser that learned a contraction as one word gives its parts the tag and relation of one of them.
+    A parser that learned a contraction as one word gives its parts the tag and relation of one part.
     """
-    for previous, token in zip(tokens, tokens[1:], strict=False):
+    for previous, token in pairwise(tokens):
         if token.lower == "n't":
             tokens[token.number] = token._replace(tag="RB", lemma="not", relation="advmod")
             verb = previous
@@ -139,13 +140,12 @@ def _mend_contractions(tokens: list[EditableToken]) -> None:
 
 
 def _mend_finite_verbs(tokens: list[EditableToken], children: Sequence[Sequence[int]]) -> None:
-    """Tag a verb that has a subject and no auxiliary as finite: a participle as a past, a plural's infinitive as present."""
+    """Tag a verb with a subject and no auxiliary as finite: a participle as a past, an infinitive as a present."""
     for token in tokens:
         relations = {tokens[child].relation for child in children[token.number]}
         if token.tag not in ("VBN", "VB") or "nsubj" not in relations or relations & {"aux", "aux:pass", "cop", "mark"}:
             continue
-        is_sentence = "obj" in relations or tokens[-1].lower in (".", "!", "?")
-        if token.tag == "VBN" and is_sentence and inflect(token.lemma, "VBD") == token.lower:
+        if token.tag == "VBN" and "obj" in relations and inflect(token.lemma, "VBD") == token.lower:
             tokens[token.number] = token._replace(tag="VBD")
         subject = next(tokens[child] for child in children[token.number] if tokens[child].relation == "nsubj")
         is_plural = subject.tag == "NNS" or subject.lower in ("i", "you", "we", "they")

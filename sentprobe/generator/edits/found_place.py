@@ -8,7 +8,7 @@ from sentprobe.generator.edits.edit_text import EditableToken, RefusalError
 
 
 class FoundPlace(NamedTuple):
-    """A match of a regular expression, or a token, with the main clause if the rule has tests of it."""
+    """A match of a regular expression, or a token, with the main clause if the rule tests the clause."""
 
     match: re.Match[str] | None = None
     token: EditableToken | None = None

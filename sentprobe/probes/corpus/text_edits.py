@@ -93,7 +93,7 @@ def make_edits(
 
 
 MARK_COLUMN = "right"
-"""The empty column of a review sheet: 1 if the edit is grammatical and *same* is true of it, else 0."""
+"""The empty column of a review sheet: 1 if the edit is grammatical and *same* is right, else 0."""
 
 
 def sample_for_review(edits: Iterable[TextEdit], n: int, *, seed: int) -> list[TextEdit]:

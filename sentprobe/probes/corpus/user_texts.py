@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sentprobe.common.errors import FormatError, SentprobeError, UsageError, suggest
 from sentprobe.generator.edits.edit_text import EditableText, RefusalError, build_editable_text
+from sentprobe.probes.corpus.clear_relations import convert_clear_relations, is_clear
 from sentprobe.probes.corpus.parsers import Parser, load_parser
 from sentprobe.probes.corpus.sources import (
     FORMATS,
@@ -148,14 +149,17 @@ def _align(text: str, parse: ParsedSentence, language: str, *, is_parsed_here: b
     """Return a text with its parse, in the characters that the user wrote."""
     straight = straighten(text) if is_parsed_here else None
     lemmas = parse.universal.lemmas if parse.universal else ()
+    heads, relations = parse.heads, parse.relations
+    if language == "en" and is_clear(relations):
+        heads, relations = convert_clear_relations(parse.tokens, parse.tags, heads, relations)
     tags = parse.tags if not {"_", ""}.issuperset(parse.tags) else ("",) * len(parse.tokens)
     try:
         parsed = build_editable_text(
             straight.text if straight else text,
             _join_ranges(parse),
             tags,
-            parse.heads,
-            parse.relations,
+            heads,
+            relations,
             lemmas=lemmas,
             language=language,
         )

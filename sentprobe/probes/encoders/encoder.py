@@ -80,6 +80,14 @@ def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) ->
     return result
 
 
+def select_rows(vectors: Vectors, rows: Sequence[int]) -> Vectors:
+    """Return *rows* of *vectors*: a view if the rows follow each other, since vectors may fill half of the memory."""
+    first = rows[0] if len(rows) else 0
+    if list(rows) == [*range(first, first + len(rows))]:
+        return vectors[first : first + len(rows)]
+    return vectors[rows]
+
+
 def digest(*parts: object) -> str:
     """Return a SHA-256 digest, in hexadecimal, of several values; each is converted to text.
 

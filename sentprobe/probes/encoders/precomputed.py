@@ -45,6 +45,10 @@ class Precomputed:
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the vectors of the sentences, (n, dim) float32. Raises EncoderError if a sentence has no vector."""
+        return self.vectors[self.find_rows(sentences)]
+
+    def find_rows(self, sentences: Sequence[str]) -> list[int]:
+        """Return the row of each sentence in ``vectors``. Raises EncoderError if a sentence has no vector."""
         rows = [self.rows.get(_normalize_spaces(sentence), -1) for sentence in sentences]
         missing = [text for text, row in zip(sentences, rows, strict=True) if row < 0]
         if missing:
@@ -52,7 +56,7 @@ class Precomputed:
                 f"{self.source} has no vector for the sentence {missing[0]!r} "
                 f"({len(missing)} of {len(sentences)} requested sentences are missing)"
             )
-        return self.vectors[rows]
+        return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +133,7 @@ def _make_precomputed(
 
 
 def _digest_vectors(vectors: Vectors) -> str:
-    return hashlib.sha256(vectors.tobytes()).hexdigest()
+    return hashlib.sha256(np.ascontiguousarray(vectors).data).hexdigest()
 
 
 def _normalize_spaces(sentence: str) -> str:

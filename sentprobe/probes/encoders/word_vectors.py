@@ -64,20 +64,18 @@ class WordVectors:
     _warned: set[str] = field(default_factory=set, repr=False, compare=False)
     """The unknown words that the logged warning counts; empty if no warning was logged."""
 
-    def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
-        """Return each sentence's known word vectors, (words, dim). Raises EncoderError if a sentence has none."""
+    def look_up(self, sentences: Sequence[str]) -> Iterator[Vectors]:
+        """Yield each sentence's known word vectors, (words, dim). Raises EncoderError if a sentence has none."""
         new = {word for sentence in sentences for word in sentence.split()} - self._looked_up.keys()
         self._looked_up.update((word, self.find(word)) for word in new)
         if not self._warned and (notes := self.notes):
             self._warned.update(self._list_unknown_words())
             log.warning("%s", notes[0])
-        matrices = []
         for sentence in sentences:
             vectors = [vector for word in sentence.split() if (vector := self._looked_up[word]) is not None]
             if not vectors:
                 raise EncoderError(f"no word of the sentence {sentence!r} is in {self.source}")
-            matrices.append(np.stack(vectors))
-        return matrices
+            yield np.stack(vectors)
 
     def average_words(self, texts: Sequence[str]) -> Vectors:
         """Return the average vector of each text's known words, (n, dim) float32; zeros if no word is known."""

@@ -15,7 +15,7 @@ from sentprobe.common.scratch import make_scratch_folder
 from sentprobe.common.specs import count_tokens
 from sentprobe.probes.datasets.dataset import ProbeDataset
 from sentprobe.probes.encoders.baselines import encode_places, encode_words_and_positions
-from sentprobe.probes.encoders.encoder import Encoder, Vectors
+from sentprobe.probes.encoders.encoder import Encoder, Vectors, select_rows
 from sentprobe.probes.encoders.variants import ReducedEncoder, round_vectors
 from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.results.control import SHARED_CONTROLS
@@ -48,7 +48,7 @@ class Embedding:
 
     def select(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of *texts*, (texts, dim) float32."""
-        return self.vectors[[self.rows[text] for text in texts]]
+        return select_rows(self.vectors, [self.rows[text] for text in texts])
 
     def compute_norms(self) -> NDArray[np.float64]:
         """Return the Euclidean norm of each vector, (texts,) float64, without copying all vectors to float64."""

@@ -340,12 +340,13 @@ def compute_auc_interval(same: ScoredSide, different: ScoredSide) -> Interval:
     """Return the 95% interval of the area under the ROC curve, for pairs in units.
 
     The variance is that of DeLong et al. 1988 for pairs in units (Obuchowski 1997). The interval is Wilson's for the
-    number of independent pairs that would have this variance, at most the effective number of the rarer kind of pair.
+    number of independent pairs that would have this variance, at most twice the harmonic mean of
+    the effective numbers of paraphrases and of other pairs.
     """
     area = compute_auc(same.scores, different.scores)
     placements = compute_placements(same.scores, different.scores)
     variance = estimate_area_variance([shares - area for shares in placements], [same.units, different.units])
-    largest = min(count_effective(same.units), count_effective(different.units))
+    largest = 4 / sum(1 / count_effective(side.units) for side in (same, different))
     effective = min(largest, area * (1 - area) / variance) if variance > 0 else largest
     return wilson(area * effective, effective)
 

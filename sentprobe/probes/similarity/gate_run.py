@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.processes import check_count
-from sentprobe.common.screen import Reporter, SilentReporter, shorten
+from sentprobe.common.screen import Reporter, shorten, show_bars
 from sentprobe.common.specs import Spec, choose_member
 from sentprobe.generator.events.event import Mood
 from sentprobe.generator.pairs.triplets import TripletSpace
@@ -30,7 +30,7 @@ from sentprobe.probes.similarity import pair_scores, text_pairs
 from sentprobe.probes.similarity.gate_comparison import compare_gates, read_stored_gate
 from sentprobe.probes.similarity.gate_rates import GateDraw, measure_gate
 from sentprobe.probes.similarity.gate_tables import GateResults
-from sentprobe.probes.similarity.gate_thresholds import USUAL, ThresholdRule, check_threshold
+from sentprobe.probes.similarity.gate_thresholds import USUAL, ThresholdRule, check_names, check_threshold
 from sentprobe.probes.similarity.measures import Nearness
 from sentprobe.probes.similarity.pair_scores import (
     CROSS_ENCODER,
@@ -129,28 +129,32 @@ def gate(
         mood=mood,
         held_out=held_out,
     )
+    check_names(budgets, pair_source.list_names(), "--budget")
     if paraphrases is not None and threshold is not None and then is None:
         raise UsageError("--threshold and --paraphrases: give one of them")
     stored = None if baseline is None else read_stored_gate(Path(baseline), seed=seed)
     first_model, second_model, other_model = map(_read_model, (model, then, against))
     measured: list[GateDraw] = []
-    for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
-        build = partial(_build_scorer, seed=draw_seed, nearness=nearness, cache=cache)
-        measure_pairs = partial(pair_source.measure, seed=draw_seed, reporter=reporter or SilentReporter())
-        scorer = build(first_model, score)
-        if threshold is not None:
-            check_threshold(threshold, scorer.measure)
-        if then is None:
-            measured.append(measure_pairs(scorer, first_rule))
-            continue
-        cascade = Cascade(scorer, build(second_model))
-        first = measure_pairs(cascade, first_rule)
-        cascade.ask_second(first.threshold)
-        second = measure_pairs(cascade, second_rule)  # the second scorer sees the pairs that pass the first
-        measured.append(replace(second, stages=cascade.build_stages(first.threshold, second.threshold)))
+    other = None
+    with show_bars(show=None if reporter is None else False) as bar:
+        for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
+            build = partial(_build_scorer, seed=draw_seed, nearness=nearness, cache=cache)
+            measure_pairs = partial(pair_source.measure, seed=draw_seed, reporter=reporter or bar)
+            scorer = build(first_model, score)
+            if threshold is not None:
+                check_threshold(threshold, scorer.measure)
+            if then is None:
+                measured.append(measure_pairs(scorer, first_rule))
+                continue
+            cascade = Cascade(scorer, build(second_model))
+            first = measure_pairs(cascade, first_rule)
+            cascade.ask_second(first.threshold)
+            second = measure_pairs(cascade, second_rule)  # the second scorer sees the pairs that pass the first
+            measured.append(replace(second, stages=cascade.build_stages(first.threshold, second.threshold)))
+        if other_model is not None:
+            other = measure_pairs(build(other_model), first_rule)
     results = GateResults(tuple(measured), pair_source.left_out, pair_source.pair_notes, material=pair_source.material)
-    if other_model is not None:
-        other = measure_pairs(build(other_model), first_rule)
+    if other is not None:
         return replace(results, other=other, comparison=compare_gates(measured[0], other))
     return results if stored is None else replace(results, comparison=compare_gates(stored, measured[0]))
 
@@ -185,6 +189,11 @@ class PairSource:
     pair_notes: tuple[str, ...]
     """Notes on doubtful labels of the user's pairs."""
     paraphrases: tuple[TextPair, ...]
+
+    def list_names(self) -> list[str]:
+        """Return the names that may have a limit or budget: the kinds of the user's pairs, or the contrasts."""
+        kinds = [pair.kind for pair in self.own_pairs if not pair.same]
+        return kinds if self.own_pairs else [space.contrast.name for space in self.spaces]
 
     def measure(self, scorer: PairScorer, rule: ThresholdRule = USUAL, *, seed: int, reporter: Reporter) -> GateDraw:
         """Measure the rates of a scorer in one draw, at the threshold that the rule states or chooses."""

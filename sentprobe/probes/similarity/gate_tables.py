@@ -44,11 +44,15 @@ class GateResults:
     """The comparison with another model or with a stored result."""
     other: GateDraw | None = None
     """The other model's rates."""
+    same_name: str = "paraphrases"
+    """What the pairs with one meaning are: paraphrases, or variants, which stand for no recall."""
 
     def __str__(self) -> str:
-        descriptions = _describe_draws(self.draws)
+        descriptions = _describe_draws(self.draws, self.same_name)
         if self.other is not None:
-            descriptions = "; ".join(f"{draw.scorer}, {_describe_draws([draw])}" for draw in self._list_draws())
+            descriptions = "; ".join(
+                f"{draw.scorer}, {_describe_draws([draw], self.same_name)}" for draw in self._list_draws()
+            )
         sentences = [] if self.comparison is None else [str(self.comparison)]
         sentences += [f"Of {self.material}: {descriptions}."]
         return " ".join([*sentences, *([GENERATED_LIMITS] if self.draws[0].rates[0].contrast else [])])
@@ -113,7 +117,7 @@ def _list_cells(draws: Sequence[GateDraw]) -> list[tuple[GateRates, ...]]:
     return [*zip(*(draw.rates for draw in draws), strict=True)]
 
 
-def _describe_draws(draws: Sequence[GateDraw]) -> str:
+def _describe_draws(draws: Sequence[GateDraw], same_name: str) -> str:
     """Return a clause on the contrast or kind with most false hits: both forms, and areas under the ROC curve."""
     by_subject = group_by(_list_cells(draws), lambda cell: cell[0].subject)
     cells = max(by_subject.values(), key=lambda cells: max(_average(cell, "false_hits") for cell in cells))
@@ -127,14 +131,14 @@ def _describe_draws(draws: Sequence[GateDraw]) -> str:
     passing += "".join(f", {share}{form}" for share, form in zip(hits[1:], forms[1:], strict=True))
     areas = " and ".join(f"{100 * _average(cell, 'auc'):.1f}" for cell in cells)
     title = "areas" if len(cells) > 1 else "area"
-    return f"{_describe_threshold(draws)}, {passing} ({title} under the ROC curve: {areas})"
+    return f"{_describe_threshold(draws, same_name)}, {passing} ({title} under the ROC curve: {areas})"
 
 
-def _describe_threshold(draws: Sequence[GateDraw]) -> str:
+def _describe_threshold(draws: Sequence[GateDraw], same_name: str) -> str:
     """Return the thresholds, and the share of paraphrases that pass, such as "at a cosine of 0.9157, where ..."."""
     kept = f"{100 * mean(draw.kept for draw in draws):.1f}%"
     has_file = any(pair.source == PARAPHRASES for pair in draws[0].pairs)
-    paraphrases = "your paraphrases" if has_file else "paraphrases"
+    paraphrases = "your paraphrases" if has_file else same_name
     if draws[0].measure == DECISION and not draws[0].stages:
         return f"where {draws[0].scorer} passes {kept} of {paraphrases}"
     stages: list[Sequence[GateDraw | GateStage]] = [*zip(*(draw.stages for draw in draws), strict=True)] or [draws]
@@ -224,7 +228,7 @@ def format_gate_notes(results: GateResults) -> str:
     for stage in draw.stages:
         notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} per second."]
     if not draw.rates[0].contrast:
-        notes += [*_describe_own_pairs(draw), *results.pair_notes, *_describe_generated(draw)]
+        notes += [*_describe_own_pairs(draw, results.same_name), *results.pair_notes, *_describe_generated(draw)]
     if len(results.draws) > 1:
         notes += [f"Mean ± standard deviation of {len(results.draws)} draws."]
     for draws in results.list_cells():
@@ -237,7 +241,7 @@ def format_gate_notes(results: GateResults) -> str:
     return "".join(f"{note}\n" for note in (*notes, *(f"Left out: {reason}." for reason in left_out)))
 
 
-def _describe_own_pairs(draw: GateDraw) -> list[str]:
+def _describe_own_pairs(draw: GateDraw, same_name: str) -> list[str]:
     """Return a note on the number of a user's pairs, and another if they are too few to choose the threshold."""
     rates = draw.rates[0]
     false_hits, misses = (
@@ -245,7 +249,7 @@ def _describe_own_pairs(draw: GateDraw) -> list[str]:
         for interval in (rates.false_hits_interval, rates.misses_interval)
     )
     notes = [
-        f"Own pairs: {rates.same_pairs:,} paraphrases and {rates.pairs:,} other pairs are measured; 95% intervals: "
+        f"Own pairs: {rates.same_pairs:,} {same_name} and {rates.pairs:,} other pairs are measured; 95% intervals: "
         f"false hits {false_hits}, misses {misses}."
     ]
     # With fewer, not one may miss: the threshold is the lowest score, whatever share is to be kept (1e-9: rounding).

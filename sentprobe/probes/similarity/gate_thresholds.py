@@ -112,12 +112,17 @@ def choose_budget_threshold(
     listed = ", ".join(f"{100 * bound:.1f}% of {name}" for bound, name in least[:5])
     more = f" and {len(least) - 5} more" if len(least) > 5 else ""
     strictest = min(budgets.values())
-    fewest = min(count_effective(pairs.different.units) for half in halves for pairs in half if pairs.name in budgets)
+    bounded = [pairs for half in halves for pairs in half if pairs.name in budgets and len(pairs.different.units)]
+    fewest, name = min((count_effective(pairs.different.units), pairs.name) for pairs in bounded)
     needed = ceil(log(1 - CONFIDENCE) / log(1 - strictest))
-    hint = f"; {100 * strictest:g}% needs {needed} pairs in each half, not {fewest:.0f}" if fewest < needed else ""
+    hint = (
+        f"; {100 * strictest:g}% needs {needed} pairs in each half, and {name} has {fewest:.0f}"
+        if fewest < needed
+        else ""
+    )
     raise NoThresholdError(
         "no threshold at which a paraphrase passes keeps false hits within the budget; the least that can be promised "
-        f"(95% upper bound) is {listed}{more}, at {sign * candidates[0]:.4f}{hint}"
+        f"(95% upper bound) is {listed}{more}, at the threshold {sign * candidates[0]:.4f}{hint}"
     )
 
 

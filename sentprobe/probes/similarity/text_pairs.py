@@ -12,7 +12,7 @@ from sentprobe.common.errors import FormatError, format_count
 from sentprobe.common.values import group_by
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
-from sentprobe.probes.datasets.records import read_table_rows
+from sentprobe.probes.datasets.records import read_named_rows
 from sentprobe.probes.datasets.row_files import JSONL, read_values
 from sentprobe.probes.similarity.pair_scores import BLOCK, PairScorer, ScoredPairs, ScoredSide, TextPair
 
@@ -39,10 +39,11 @@ def read_pairs(path: Path, *, labelled: bool = True) -> Iterator[TextPair]:
     Raises UsageError if the file cannot be read, FormatError with the line if it is wrong.
     """
     columns = COLUMNS if labelled else COLUMNS[:2]
-    rows = _read_objects(path, columns) if path.suffix.lower() == JSONL else _read_table(path, columns)
+    aliases = {"same": "same", **dict.fromkeys(KIND_COLUMNS, KIND_COLUMNS[0])}
+    is_jsonl = path.suffix.lower() == JSONL
+    rows = _read_objects(path, columns) if is_jsonl else read_named_rows(path, columns, aliases=aliases)
     for where, values in rows:
-        kind = "".join(values.get(name, "") for name in KIND_COLUMNS)
-        yield _parse_row(where, [values["a"], values["b"], values.get("same", "1"), kind])
+        yield _parse_row(where, [values["a"], values["b"], values.get("same", "1"), values.get(KIND_COLUMNS[0], "")])
 
 
 def _read_objects(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -51,28 +52,11 @@ def _read_objects(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dic
             raise FormatError(f"{where}: the key {missing[0]} is missing")
         if wrong := [name for name in COLUMNS[:2] if not isinstance(value[name], str)]:
             raise FormatError(f"{where}: {wrong[0]} must be a text")
-        _check_kinds(where, value)
-        yield where, {name: _format_field(value[name]) for name in (*COLUMNS, *KIND_COLUMNS) if name in value}
-
-
-def _read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    rows = read_table_rows(path)
-    header = [name.strip().casefold() for name in next(rows, ("", []))[1]]
-    _check_kinds(str(path), header)
-    for name in COLUMNS:
-        if header.count(name) > 1 or (name in columns and name not in header):
-            state = "given twice" if name in header else "missing"
-            listed = f"{', '.join(columns[:-1])} and {columns[-1]}"
-            raise FormatError(f"{path}: the column {name} is {state}; the first line names {listed}")
-    for where, row in rows:
-        if len(row) != len(header):
-            raise FormatError(f"{where}: {len(row)} fields, the first line names {len(header)}")
-        yield where, dict(zip(header, row, strict=True))
-
-
-def _check_kinds(where: str, names: Iterable[str]) -> None:
-    if len([name for name in names if name in KIND_COLUMNS]) > 1:
-        raise FormatError(f"{where}: two columns name the kind; one of {' and '.join(KIND_COLUMNS)} is expected")
+        kinds = [name for name in KIND_COLUMNS if name in value]
+        if len(kinds) > 1:
+            raise FormatError(f"{where}: two keys name the kind; one of {' and '.join(KIND_COLUMNS)} is expected")
+        fields = {name: _format_field(value[name]) for name in COLUMNS if name in value}
+        yield where, {**fields, KIND_COLUMNS[0]: _format_field(value[kinds[0]]) if kinds else ""}
 
 
 def _format_field(value: object) -> str:

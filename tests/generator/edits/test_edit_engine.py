@@ -178,3 +178,29 @@ def test_numbers_become_other_numbers(number: int, unit: str) -> None:
         (new,) = re.findall(r"\d+", edit.b)
         assert int(new) > 1
         assert int(new) != number
+
+
+def test_unknown_form_of_be_is_refused() -> None:
+    """A treebank may give *s* the lemma *be*."""
+    text = build_editable_text(
+        "That s a plan.",
+        ["That", "s", "a", "plan", "."],
+        ["DT", "VBZ", "DT", "NN", "."],
+        [2, 0, 4, 2, 2],
+        ["nsubj", "root", "det", "obl", "punct"],
+        lemmas=["that", "be", "a", "plan", "."],
+    )
+    assert edit_text(text, TABLE.choose_rules(["negation"]), TABLE) == ([], "no finite verb was found with certainty")
+
+
+def test_contractions_of_a_poor_parse_are_mended() -> None:
+    """A parser that learned *I'm* as one word gives *'m* the relation of *I*."""
+    text = build_editable_text(
+        "I'm very happy.",
+        ["I", "'m", "very", "happy", "."],
+        ["PRP", "VBP", "RB", "JJ", "."],
+        [4, 4, 4, 0, 4],
+        ["nsubj", "nsubj", "advmod", "root", "punct"],
+    )
+    edits, _ = edit_text(text, TABLE.choose_rules(["negation", "tense"]), TABLE)
+    assert [edit.b for edit in edits] == ["I'm not very happy.", "I was very happy."]

@@ -224,7 +224,7 @@ def test_mean_with_positions_rolls_word_vectors(data: ProbeDataset, dim: int, se
     assert vectors.dtype == np.float32
     source = sample_word_vectors(seed=seed, dim=dim)
     for vector, sentence in zip(vectors, data.sentences, strict=True):
-        summed = [source.look_up([f"{word} {word[:4]}-"])[0].sum(axis=0) for word in sentence.split()]
+        summed = [next(source.look_up([f"{word} {word[:4]}-"])).sum(axis=0) for word in sentence.split()]
         placed = [np.roll(both, place) for place, both in enumerate(summed)]
         np.testing.assert_allclose(vector, np.mean(placed, axis=0), atol=1e-5)
 

@@ -64,7 +64,7 @@ def test_scale_is_the_root_mean_square(tmp_path: Path) -> None:
 def test_repeated_words_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "words.txt"
     path.write_text("a 1 2\nb 3 4\na 5 6\n")
-    np.testing.assert_array_equal(read_word_vectors(path).look_up(["a"])[0], [[1, 2]])
+    np.testing.assert_array_equal(next(read_word_vectors(path).look_up(["a"])), [[1, 2]])
     assert caplog.messages == [f"{path}: 1 line with a word that an earlier line has; its first vector is used"]
 
 
@@ -282,7 +282,7 @@ def test_fasttext_binary_is_read(fasttext: Path, tmp_path: Path, write: Write) -
 def test_formats_give_encoders_same_vectors(fasttext: Path, tmp_path: Path, kind: str) -> None:
     """GloVe's text, fastText's .vec and its .bin, of the same vectors, give the same sentences."""
     words = sorted({word for sentence in SENTENCES for word in sentence})
-    rows = read_word_vectors(fasttext).look_up(words)
+    rows = [*read_word_vectors(fasttext).look_up(words)]
     numbers = (" ".join(map(repr, row[0].tolist())) for row in rows)
     body = "".join(f"{word} {item}\n" for word, item in zip(words, numbers, strict=True))
     glove = write_plain(tmp_path / "glove.txt", body.encode())
@@ -357,7 +357,7 @@ def test_damaged_file_is_refused_or_read(fasttext: Path, tmp_path: Path, kind: s
     full_content = fasttext.read_bytes() if kind == "fasttext" else word2vec_bytes(WORDS, ROWS)
     path = write_plain(tmp_path / "v.bin", damaged(full_content, damage))
     with suppress(EncoderError):
-        read_word_vectors(path).look_up(["the", "man"])
+        list(read_word_vectors(path).look_up(["the", "man"]))
 
 
 def test_missing_gensim_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,11 +46,9 @@ def compare_noisy(
     same, different = [draw.normal(0, 1, n) for _ in means], [draw.normal(mean, 1, n) for mean in means]
     gates = []
     for shift in (0.0, loss):
-        noisy = [
-            [scores + distance + draw.normal(0, noise, n) for scores in side]
-            for side, distance in ((same, 0.0), (different, shift))
-        ]
-        gates.append(make_gate(*noisy, units))
+        paraphrases = [scores + draw.normal(0, noise, n) for scores in same]
+        negatives = [scores + shift + draw.normal(0, noise, n) for scores in different]
+        gates.append(make_gate(paraphrases, negatives, units))
     return compare_gates(*gates)
 
 

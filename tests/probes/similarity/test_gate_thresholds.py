@@ -59,7 +59,8 @@ def test_threshold_is_lowest_within_budget(
     rule = ThresholdRule(budgets={"x": budget})
     if bounds[-1] > budget:
         with pytest.raises(
-            NoThresholdError, match=rf"is {100 * bounds[-1]:.1f}% of own pairs, x, at {candidates[-1]:.4f}"
+            NoThresholdError,
+            match=rf"is {100 * bounds[-1]:.1f}% of own pairs, x, at the threshold {candidates[-1]:.4f}",
         ):
             choose_budget_threshold(hits, halves, rule, sign=1)
     else:
@@ -120,7 +121,8 @@ def test_promise_is_kept_by_worst_kind() -> None:
 def test_too_few_pairs_are_named() -> None:
     halves = [[make_kind("x", np.zeros(20))], [make_kind("x", np.zeros(50))]]
     with pytest.raises(
-        NoThresholdError, match=r"13\.9% of own pairs, x, at 1\.0000; 1% needs 299 pairs in each half, not 20"
+        NoThresholdError,
+        match=r"13\.9% of own pairs, x, at the threshold 1\.0000; 1% needs 299 pairs in each half, and own pairs, x",
     ):
         choose_budget_threshold(np.ones(3), halves, ThresholdRule(budgets={"": 0.01}), sign=1)
 

@@ -63,9 +63,9 @@ def test_python_has_pairs_of_its_own() -> None:
         ("p.jsonl", '{"a": "x", "b": "y"}\n', "p.jsonl: line 1: the key same is missing"),
         ("p.jsonl", '{"a": "x", "b": 3, "same": 1}\n', "p.jsonl: line 1: b must be a text"),
         ("p.jsonl", '{"a": "x", "b": "y", "same": 2}\n', "line 1: same is '2'; 1 (the same meaning) or 0 is expected"),
-        ("p.jsonl", '{"a": "x", "b": "y", "same": 1, "kind": "k", "contrast": "k"}\n', "two columns name the kind"),
+        ("p.jsonl", '{"a": "x", "b": "y", "same": 1, "kind": "k", "contrast": "k"}\n', "two keys name the kind"),
         ("p.jsonl", "x\n", "p.jsonl: line 1: not JSON"),
-        ("p.csv", "a,b,same,kind,contrast\n", "p.csv: two columns name the kind"),
+        ("p.csv", "a,b,same,kind,contrast\n", "p.csv: the column kind is given twice"),
     ],
 )
 def test_wrong_file_is_refused(name: str, text: str, message: str, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_wrong_tuple_is_refused(rows: list[tuple[object, ...]], message: str) ->
 
 
 def test_paraphrases_of_a_file_set_the_threshold(tmp_path: Path) -> None:
-    """Half of them; pairs with same=0 are no paraphrases, and generated pairs are all measured."""
+    """One half sets it; pairs with same=0 are no paraphrases, and generated pairs are all measured."""
     path = tmp_path / "mine.csv"
     rows = [f"the man{n} slept,the man{n} {'slept' if n % 3 else 'was there'},1" for n in range(40)]
     path.write_text("\n".join(["a,b,same", *rows, "x y,y z,0"]), encoding="utf-8")
@@ -110,7 +110,7 @@ def test_paraphrases_of_a_file_set_the_threshold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,c\nx,y\n", "mine.csv: the column b is missing; the first line names a and b"),
+        ("a,c\nx,y\n", "mine.csv: the column b is missing; the first line must name the columns a, b"),
         ("a,b\n", "mine.csv: no paraphrases"),
         ("a,b,same\nx,y,0\n", "mine.csv: no paraphrases"),
         ("a,b\nx,y\n", "too few paraphrases to choose a threshold on one half of them"),

@@ -124,7 +124,7 @@ class InferSent(PublishedEncoder):
         return self.words
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
-        matrices = self.words.look_up([self.preprocessing.add_marks(sentence) for sentence in sentences])
+        matrices = [*self.words.look_up([self.preprocessing.add_marks(sentence) for sentence in sentences])]
         packed, _ = self.lstm(pack_matrices(matrices, self.lstm))
         states, _ = rnn.pad_packed_sequence(packed, padding_value=-torch.inf)  # (time, n, 2 * units)
         maxima = states.amax(dim=0)  # (n, 2 * units)

@@ -58,7 +58,7 @@ class UntrainedEncoder:
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32."""
-        return encode_by_length(self._words.look_up(sentences), self.network, batch=self._batch, dim=self.dim)
+        return encode_by_length([*self._words.look_up(sentences)], self.network, batch=self._batch, dim=self.dim)
 
 
 def encode_by_length(

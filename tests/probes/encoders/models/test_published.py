@@ -74,7 +74,7 @@ def test_infersent_may_pad_with_zeros(infersent_files: Files) -> None:
     test_encoder = infersent(infersent_files, "&padding=zeros")
     lstm = test_encoder.lstm  # type: ignore[attr-defined]
     marked = [test_encoder.preprocessing.add_marks(item) for item in (sentence, longer)]  # type: ignore[attr-defined]
-    rows = test_encoder.words.look_up(marked)  # type: ignore[attr-defined]
+    rows = [*test_encoder.words.look_up(marked)]  # type: ignore[attr-defined]
     with torch.inference_mode():
         packed = torch.nn.utils.rnn.pack_sequence([torch.from_numpy(item) for item in rows], enforce_sorted=False)
         padded, _ = torch.nn.utils.rnn.pad_packed_sequence(lstm(packed)[0])

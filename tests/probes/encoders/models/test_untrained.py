@@ -125,7 +125,7 @@ def test_network_reads_word_vector_file(tmp_path: Path, kind: str, caplog: pytes
 
 def matrix_of(encoder: object, text: str) -> Array:
     """The word vectors of one sentence, (time, dim)."""
-    rows = encoder._words.look_up([text])[0]  # type: ignore[attr-defined]
+    rows = next(encoder._words.look_up([text]))  # type: ignore[attr-defined]
     return np.asarray(rows, dtype=np.float64)
 
 
