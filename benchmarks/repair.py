@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers.encoders.model_files import packaged_model
 from helpers.shared import SHARED
 
+from sentprobe.common.errors import format_count
 from sentprobe.common.values import group_by
 from sentprobe.probes.corpus.text_edits import EditCounts, choose_edit_rules, make_edits
 from sentprobe.probes.corpus.user_texts import UserText
@@ -152,7 +153,8 @@ def build_report(folder: Path) -> Iterator[str]:
             continue
         cost = ", ".join(f"{run['cpu_seconds']:.0f} CPU s and {run['gigabytes']:.1f} GB" for run in runs)
         codes = ", ".join(str(run["exit_code"]) for run in runs)
-        yield f"## {title}\n\n{len(runs)} seeds: {cost}; exit codes {codes}.\n\nHeld-out texts of the repair:\n"
+        seeds = format_count(len(runs), "seed")
+        yield f"## {title}\n\n{seeds}: {cost}; exit codes {codes}.\n\nHeld-out texts of the repair:\n"
         held_out = [
             {(row["name"], row["figure"]): row for row in run["held_out"] if row["name"] != "own pairs"} for run in runs
         ]
