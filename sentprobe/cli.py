@@ -63,7 +63,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "correlate": ("reports:correlate", "Correlate probing accuracy with other scores of the encoders."),
         "geometry": ("geometry:geometry", "Measure if paraphrases have nearer vectors than other sentences."),
         "gate": ("gate:app", "Measure how often pairs of different meaning pass a similarity threshold."),
-        "repair": ("repair:repair", "Train a model on opposites of your texts, near its old vectors."),
+        "repair": ("gate:repair", "Train a model on opposites of your texts, near its old vectors."),
         "lm": ("lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
         "sentences": ("embed:app", "Write the sentences that a run needs, to encode them elsewhere."),
         "embed": ("embed:embed", "Write the vectors of a dataset's sentences to a file."),
