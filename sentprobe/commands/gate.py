@@ -16,8 +16,9 @@ from sentprobe.common.errors import UsageError, format_count, suggest
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.processes import check_count, limit_threads
 from sentprobe.common.reading import parse_number
-from sentprobe.common.screen import print_message, show_bars
+from sentprobe.common.screen import print_message, print_text, show_bars
 from sentprobe.common.settings import HELD_OUT, MACHINE, Repeatable
+from sentprobe.common.specs import choose_member
 from sentprobe.common.tables import TableFormat
 from sentprobe.lexicon.read import load_lexicon
 
