@@ -115,7 +115,7 @@ _UNTRAINED_NETWORKS = {
 ENCODERS = (
     EncoderKind(
         "bow:glove.6B.300d.txt",
-        "average of word vectors, from a file (word2vec, fastText, GloVe) or random",
+        "average or sum of word vectors, from a file (word2vec, fastText, GloVe) or random",
         _load_builder("word_vectors:build_bow", seeded=True),
         SpecArgument.OPTIONAL,
         extra="gensim",

@@ -1,4 +1,4 @@
-"""Word vectors, and the bag-of-words encoder, which averages them.
+"""Word vectors, and the bag-of-words encoder, which averages or adds them.
 
 Read word vectors from text files and, with gensim, from binary files of word2vec and fastText.
 """
@@ -99,10 +99,18 @@ class WordVectors:
         return [word for word, vector in self._looked_up.items() if vector is None]
 
 
+class BagPooling(StrEnum):
+    """The sentence vector of a bag of words: the average of its word vectors, or their sum."""
+
+    MEAN = "mean"
+    SUM = "sum"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BowOptions:
     """The options of the encoder ``bow``."""
 
+    pool: BagPooling = BagPooling.MEAN
     dim: int = 300
     """Width of random word vectors; ignored if the word vectors are from a file."""
     seed: Natural
@@ -111,29 +119,32 @@ class BowOptions:
 
 @dataclass(frozen=True, slots=True)
 class Bow:
-    """The bag-of-words encoder: the average of the word vectors (BOW in Ettinger et al. 2018, section 7.1)."""
+    """The bag-of-words encoder: the average of the word vectors (BOW in Ettinger et al. 2018, section 7.1), or the sum."""
 
     name: str
     words: WordVectors
+    pool: BagPooling = BagPooling.MEAN
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the word vectors."""
-        return digest("bow", self.words.fingerprint)
+        """A digest of the word vectors and, unless it is the mean, of their pooling."""
+        pooling = [] if self.pool is BagPooling.MEAN else [self.pool]  # as in stored results and caches
+        return digest("bow", self.words.fingerprint, *pooling)
 
     @property
     def capabilities(self) -> Capabilities:
-        """The seed, the word vectors, and a note on unknown words. Averages are not cached, since averaging is fast."""
+        """The seed, the word vectors, and a note on unknown words. The vectors are not cached: they are fast to compute."""
         return Capabilities(
             cacheable=False, seed=self.words.seed, notes=self.words.notes, word_vectors=self.words.average_words
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return average word vectors, (n, dim) float32; word order does not change them, not even by rounding."""
+        """Return pooled word vectors, (n, dim) float32; word order does not change them, not even by rounding."""
+        pool = np.mean if self.pool is BagPooling.MEAN else np.sum
         out = np.empty((len(sentences), self.words.dim), dtype=np.float32)
         sorted_words = [" ".join(sorted(sentence.split())) for sentence in sentences]
         for row, matrix in enumerate(self.words.look_up(sorted_words)):
-            out[row] = matrix.mean(axis=0, dtype=np.float64)
+            out[row] = pool(matrix, axis=0, dtype=np.float64)
         return out
 
 
@@ -453,7 +464,7 @@ def _is_number(text: bytes) -> bool:
 def build_bow(spec: Spec, *, seed: int) -> Bow:
     """Return the encoder of a spec ``bow`` or ``bow:FILE``; *seed* is the default of its option ``seed``."""
     options = read_options(spec, BowOptions(seed=Natural(seed)))
-    return Bow(spec.name, read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim))
+    return Bow(spec.name, read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim), options.pool)
 
 
 def read_or_sample_word_vectors(path: str, *, seed: int, dim: int) -> WordVectors:

@@ -47,6 +47,20 @@ def test_text_is_read(tmp_path: Path, header: str, write: Write) -> None:
     assert read_width(path) == 2
 
 
+def test_summed_vectors_are_the_average_times_the_number_of_known_words(tmp_path: Path) -> None:
+    path = write_plain(tmp_path / "v", BODY.encode())
+    mean, total = (make_encoder(f"bow:{path}?pool={pool}", seed=0) for pool in ("mean", "sum"))
+    np.testing.assert_array_equal(total.encode(["the man", "man unknown man"]), [[4, 6], [6, 8]])
+    assert mean.fingerprint == make_encoder(f"bow:{path}").fingerprint != total.fingerprint
+    with pytest.raises(UsageError, match="pool=max"):
+        make_encoder(f"bow:{path}?pool=max")
+
+
+def test_fingerprint_of_averages_is_that_of_stored_results() -> None:
+    digest = "1baf46e34b0eb5e0ef5e21a541f99a9fe268e6bf16227af6f280783201678a55"
+    assert make_encoder("bow?dim=4", seed=3).fingerprint == digest
+
+
 def test_text_fingerprint_is_of_content(tmp_path: Path) -> None:
     body = BODY.encode()
     written = [(write_plain, "a", body), (write_zipped, "b", body), (write_plain, "c", b"x 1")]
