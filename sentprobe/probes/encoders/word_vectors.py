@@ -119,7 +119,7 @@ class BowOptions:
 
 @dataclass(frozen=True, slots=True)
 class Bow:
-    """The bag-of-words encoder: the average of the word vectors (BOW in Ettinger et al. 2018, section 7.1), or the sum."""
+    """The bag-of-words encoder: the average or sum of the word vectors (BOW in Ettinger et al. 2018, section 7.1)."""
 
     name: str
     words: WordVectors
@@ -133,7 +133,7 @@ class Bow:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The seed, the word vectors, and a note on unknown words. The vectors are not cached: they are fast to compute."""
+        """The seed, the word vectors, and a note on unknown words. Vectors are not cached, since pooling is fast."""
         return Capabilities(
             cacheable=False, seed=self.words.seed, notes=self.words.notes, word_vectors=self.words.average_words
         )
