@@ -38,7 +38,7 @@ def read_word_counts(path: Path) -> dict[str, int]:
 def find_rare_words(lexicon: Lexicon, vocabulary: str, counts: Mapping[str, int], *, minimum: int) -> dict[str, str]:
     """Return the rarest form and its count, such as ``danced 12``, of each lemma with a form rarer than *minimum*.
 
-    An encoder has a vector of its own for each form, so it knows a lemma only if it has seen all of them.
+    An encoder has a vector of its own for each form, so it knows a lemma only if it has seen every form.
     """
     rare = {}
     for kind, lemmas in lexicon.vocabulary(vocabulary).words.items():

@@ -1,4 +1,4 @@
-"""Counts of words in a corpus: files of them, and vocabularies and datasets without rare words."""
+"""Files of word counts, and vocabularies and datasets without rare words."""
 
 from pathlib import Path
 
