@@ -241,7 +241,7 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
     plain, storage_options = split_options(bare, *STORAGE_OPTION_NAMES)
     storage = replace_options(StorageOptions(), storage_options, owner=spec.kind)
     if paths and UNCHANGED not in storage.variants:
-        raise UsageError(f"{spec}: {ERASE}= needs unchanged vectors; leave out dims= and quantize=")
+        raise UsageError(f"{spec}: {ERASE}= needs unchanged vectors; leave out half=, dims= and quantize=")
     encoders = list(kind.build(plain, seed))
     label = spec.label or ""
     erased = list(make_erased_encoders(encoders, paths, label=label))
@@ -254,7 +254,7 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
 
 
 def has_unchanged_vectors(spec: Spec) -> bool:
-    """Return whether a spec has none of the options ``dims``, ``quantize`` and ``erase``."""
+    """Return whether a spec has none of the options ``half``, ``dims``, ``quantize`` and ``erase``."""
     return not any(name in (*STORAGE_OPTION_NAMES, ERASE) for name, _ in spec.options)
 
 

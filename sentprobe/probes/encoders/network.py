@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.encoders.architecture import Architecture
+from sentprobe.probes.encoders.encoder import Half
 
 
 class Network(nn.Module, ABC):
@@ -18,6 +19,8 @@ class Network(nn.Module, ABC):
 
     dim: int
     """Width of the sentence vector."""
+    halves: tuple[Half, ...] = ()
+    """The directions in which the two halves of the sentence vector are read; empty if they are not apart in it."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -116,6 +119,8 @@ class Recurrent(Network):
         self.kind = RECURRENT_KINDS[architecture.kind]
         self.hidden = architecture.hidden
         self.dim = self.kind.directions * self.hidden
+        if self.kind.directions == 2 and architecture.layers == 1:  # each direction of a second layer reads both
+            self.halves = (Half.FORWARD, Half.BACKWARD)
         widths = (architecture.inputs, *(self.dim for _ in range(architecture.layers - 1)))
         self.layers = nn.ModuleList(
             RecurrentLayer(self.kind.cells, width, self.hidden, directions=self.kind.directions) for width in widths
