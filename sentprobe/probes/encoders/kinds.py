@@ -107,6 +107,7 @@ _UNTRAINED_NETWORKS = {
     "lstm": "LSTM, its last state",
     "bilstm-last": "BiLSTM, last state of each direction",
     "bilstm-max": "BiLSTM with max pooling",
+    "bilstm-att": "BiLSTM with self-attention",
     "gated-conv": "gated convolutions with max pooling",
     "gru-uni": "GRU, its last state",
     "gru-bi": "bidirectional GRU, last state of each direction",

@@ -110,11 +110,11 @@ class BagPooling(StrEnum):
 class BowOptions:
     """The options of the encoder ``bow``."""
 
-    pool: BagPooling = BagPooling.MEAN
     dim: int = 300
     """Width of random word vectors; ignored if the word vectors are from a file."""
     seed: Natural
     """Seed of random word vectors; by default, the seed of the run."""
+    pool: BagPooling = BagPooling.MEAN
 
 
 @dataclass(frozen=True, slots=True)
