@@ -214,8 +214,10 @@ def test_log_odds_are_those_of_scikit_learn_against_all_other_labels(seed: int, 
 
 
 def test_telling_features_are_those_of_the_label() -> None:
-    train = [("he lied", [], 0), ("she lied", [], 0), ("he sensed", [], 0), ("he frowns", [], 1), ("she uses", [], 1)]
-    data = make_toy_dataset(train, [("he lied", [], 0)], labels=("PAST", "PRES", "none"))
+    texts = {"he lied": 0, "she lied": 0, "he sensed": 0, "he frowns": 1, "she uses": 1}
+    data = make_toy_dataset(
+        [(text, [], label) for text, label in texts.items()], [("he lied", [], 0)], labels=("PAST", "PRES", "none")
+    )
     rows = [(t.label, t.feature, t.items, t.with_label) for t in Tfidf().find_telling_features(data, count=2)]
     assert rows == [("PAST", "lied", 2, 2), ("PAST", "sensed", 1, 1), ("PRES", "frowns", 1, 1), ("PRES", "uses", 1, 1)]
     bigrams = Tfidf(ngrams=2).find_telling_features(data, count=9)

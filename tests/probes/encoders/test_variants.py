@@ -115,7 +115,7 @@ def test_halves_are_last_states_of_the_directions(kind: str) -> None:
     forward, backward = make_encoders(f"{spec}&half=forward,backward")
     assert [forward.name, backward.name] == [f"{spec}&half=forward", f"{spec}&half=backward"]
     layer = make_encoder(spec).network.layers[0]  # type: ignore[attr-defined]
-    inputs = torch.from_numpy(np.stack([*map(sample_word_vectors(seed=0, dim=4).find, text.split())])[None])
+    inputs = torch.from_numpy(np.stack([*sample_word_vectors(seed=0, dim=4).look_up([text])]))
     assert isinstance(forward, Encoder)
     assert isinstance(backward, Encoder)
     with torch.inference_mode():
