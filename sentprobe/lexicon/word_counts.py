@@ -17,7 +17,10 @@ MAX_RARE_WORDS = 50
 
 
 def read_word_counts(path: Path) -> dict[str, int]:
-    """Read a file whose lines are a word, a blank or tab, and a count; return the counts by word. Raises UsageError."""
+    """Read a file whose lines are a word, a blank or tab, and a count; return the counts by word.
+
+    Raises UsageError if there is no such file, and FormatError for a line that is not as expected.
+    """
     counts: dict[str, int] = {}
     try:
         with open_lines(path) as lines:
@@ -25,13 +28,13 @@ def read_word_counts(path: Path) -> dict[str, int]:
                 match split_at_blanks(line):
                     case [word, count] if _COUNT.fullmatch(count):
                         if counts.setdefault(word, int(count)) != int(count):
-                            raise UsageError(f"{path}, line {number}: {word!r} again, with another count")
+                            raise FormatError(f"line {number}: {word!r} again, with another count")
                     case _:
-                        raise UsageError(f"{path}, line {number}: a word, a blank or tab, and its count are expected")
+                        raise FormatError(f"line {number}: a word, a blank or tab, and its count are expected")
     except OSError as error:
         raise path_error(path, "cannot read the word counts", error) from None
     except FormatError as error:
-        raise UsageError(f"{path}, {error}") from None
+        raise FormatError(f"{path}, {error}") from None
     return counts
 
 
@@ -54,7 +57,7 @@ def leave_out_rare_words(lexicon: Lexicon, vocabulary: str, path: Path, *, minim
     """Return the lexicon whose *vocabulary* lacks words rarer than *minimum* in a file of counts, and a note on them.
 
     If there are none, return *lexicon* itself and an empty note. Otherwise, the note is logged as a warning, too.
-    Raises UsageError, such as if no noun or no verb remains.
+    Raises UsageError, such as if no noun or no verb remains, or FormatError.
     """
     rare = find_rare_words(lexicon, vocabulary, read_word_counts(path), minimum=minimum)
     if not rare:

@@ -7,7 +7,7 @@ from helpers.in_process import Command, check_refusal, check_success
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.common.errors import UsageError
+from sentprobe.common.errors import FormatError, UsageError
 from sentprobe.lexicon import english
 from sentprobe.lexicon.word_counts import find_rare_words, leave_out_rare_words, read_word_counts
 from sentprobe.probes.datasets.formats import read_dataset
@@ -61,7 +61,7 @@ def test_blanks_and_tabs_separate_the_count(tmp_path: Path) -> None:
 )
 def test_bad_lines_are_named(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "counts").write_bytes(content)
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(FormatError) as error:
         read_word_counts(tmp_path / "counts")
     assert str(error.value) == f"{tmp_path / 'counts'}, {message}"
 
