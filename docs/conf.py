@@ -38,6 +38,7 @@ html_title = "sentprobe"
 html_extra_path = ["index.html"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = "docs/_static/search_scores.js"
 templates_path = ["_templates"]
 html_sidebars = {"**": ["site-nav"]}
 html_show_sourcelink = False

@@ -42,6 +42,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "templates": ("parse:templates", "List the templates, with an example and the number of sentences."),
         "parse": ("parse:parse", "Annotate your own sentences (arguments, file or standard input)."),
         "pairs": ("pairs:pairs", "Write triplets: an anchor, a paraphrase, and negatives."),
+        "edit": ("edit:edit", "Write minimal opposites and variants of your own texts."),
         "minimal": ("pairs:minimal", "Write minimal pairs: a sentence, and the same with one error."),
         "retrieval": ("pairs:retrieval", "Write queries and documents for retrieval, in BEIR's layout."),
         "show": ("parse:show", "Draw an event as a tree; print its sentence if no field is open."),
@@ -62,7 +63,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "methods": ("reports:methods", "Write a paragraph for the methods section of a paper, and its BibTeX."),
         "correlate": ("reports:correlate", "Correlate probing accuracy with other scores of the encoders."),
         "geometry": ("geometry:geometry", "Measure if paraphrases have nearer vectors than other sentences."),
-        "gate": ("gate:gate", "Measure how often pairs of different meaning pass a similarity threshold."),
+        "gate": ("gate:app", "Measure how often pairs of different meaning pass a similarity threshold."),
         "lm": ("lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
         "sentences": ("embed:app", "Write the sentences that a run needs, to encode them elsewhere."),
         "embed": ("embed:embed", "Write the vectors of a dataset's sentences to a file."),
@@ -144,7 +145,7 @@ def _run_app(name: str) -> None:
     _prepare_streams_and_signals()
     try:
         check_utf8(*sys.argv[1:])
-        with guarding_inputs(sys.argv[1:]):
+        with guarding_inputs(sys.argv[2:]):  # the first word is the command
             raise SystemExit(app(prog_name=name, standalone_mode=False))
     except BadUsage as error:
         _exit_with_usage_error(error, name)

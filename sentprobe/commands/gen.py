@@ -12,13 +12,10 @@ from sentprobe.commands.shared.help import map_given_options
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.common.errors import UsageError
 from sentprobe.common.files import make_parent_folder
-from sentprobe.common.screen import show_bars
+from sentprobe.common.screen import PROGRESS_THRESHOLD, show_bars
 from sentprobe.common.settings import DATA, Repeatable
 from sentprobe.generator.sentences.sentence_records import FORMAT_NAMES
 from sentprobe.lexicon.read import load_lexicon
-
-PROGRESS_THRESHOLD = 50_000
-"""Progress is shown for samples of at least this many sentences."""
 
 
 @opt.expand_option_groups
@@ -62,7 +59,7 @@ def generate(
                 "no effect; put options of a subcommand after it"
             )
         return
-    from sentprobe.commands.gen_space import choose_record_format, make_space
+    from sentprobe.commands.shared.gen_space import choose_record_format, make_space
     from sentprobe.generator.bulk.generate import find_excluded_indices, write_file, write_sentences
     from sentprobe.generator.spaces.profile import load_profile
 

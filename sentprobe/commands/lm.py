@@ -35,7 +35,11 @@ def lm(
         ),
     ],
     pairs: Annotated[
-        list[Path] | None, typer.Option(help="JSONL file in BLiMP's format, or a folder of such files; repeatable.")
+        list[Path] | None,
+        typer.Option(
+            help="JSONL file in BLiMP's format, CSV or TSV with the columns good and bad, or a folder of such files; "
+            "repeatable."
+        ),
     ] = None,
     paradigm: Annotated[
         list[str] | None,

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sentprobe.commands.gen import PROGRESS_THRESHOLD
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE, OUTPUT_FOLDER, build_completer
 from sentprobe.common.errors import UsageError
 from sentprobe.common.files import make_parent_folder
-from sentprobe.common.screen import show_bars
+from sentprobe.common.screen import PROGRESS_THRESHOLD, show_bars
 from sentprobe.common.settings import HELD_OUT, Repeatable
 from sentprobe.common.specs import choose_member
 from sentprobe.generator.events.event import Mood

@@ -147,9 +147,10 @@ def correlate(
     The correlation is Spearman's, over encoders, for each probing task and each column of scores.
     """
     from sentprobe.commands.shared.shown_results import build_sides, read_runs
+    from sentprobe.common.plots import check_suffix
     from sentprobe.probes.reports import correlations
     from sentprobe.probes.reports.correlations import read_scores
-    from sentprobe.probes.reports.pages.plot_files import check_suffix, draw_heat_map, write_plot
+    from sentprobe.probes.reports.pages.plot_files import draw_heat_map, write_plot
     from sentprobe.probes.statistics import Correction
 
     style = find_table_format(format_, out, subject="a table of correlations")

@@ -1,5 +1,6 @@
 """The command ``probe run``: probe encoders on tasks, and print the table of accuracies."""
 
+import logging
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -106,6 +107,9 @@ def run(
         int, opt.machine_option(metavar="MINUTES", min=0, help="Time to wait for a process that locks --out.")
     ] = WAIT_MINUTES,
     cache: opt.CacheOption = True,
+    verbose: Annotated[
+        bool, opt.machine_option("--verbose", help="Print the accuracies of each result as soon as it is finished.")
+    ] = False,
     natural: NaturalOptions,
     methods: MethodOptions,
 ) -> None:
@@ -178,6 +182,9 @@ def run(
     from sentprobe.probes.reports.tables.table_notes import NoteStyle
     from sentprobe.probes.runs.run import execute_request
 
+    if verbose and logging.lastResort is not None:  # it prints the messages of a program that sets up no logging
+        for target in (logging.getLogger("sentprobe"), logging.lastResort):
+            target.setLevel(logging.INFO)
     with report_interruption(lambda: _describe_stored_work(request.run)), show_bars() as reporter:
         outcome = execute_request(request, reporter=reporter)
     style = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows)

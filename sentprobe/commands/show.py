@@ -108,8 +108,9 @@ def show(
     The results of several runs are merged. With --out, the tables are written to a file.
     """
     from sentprobe.commands.shared import shown_results as shown
+    from sentprobe.common.plots import check_suffix
     from sentprobe.probes.language_models.pair_results import read_pair_tables
-    from sentprobe.probes.reports.pages.plot_files import check_suffix, write_plot
+    from sentprobe.probes.reports.pages.plot_files import write_plot
     from sentprobe.probes.reports.tables.main_table import CellStyle
     from sentprobe.probes.reports.tables.table_notes import COMPLETE, SHORT
     from sentprobe.probes.reports.tables.training_curves import separate_training_curves

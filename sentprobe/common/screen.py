@@ -4,6 +4,7 @@ Progress of long work: bars in a terminal or notebook, lines in a file or pipe. 
 """
 
 import os
+import re
 import sys
 import textwrap
 import threading
@@ -45,6 +46,10 @@ class SilentReporter:
 
     def note(self, text: str) -> None:
         """Do nothing."""
+
+
+PROGRESS_THRESHOLD = 50_000
+"""Sampling shows its progress by default from this number of sentences."""
 
 
 class BarReporter:
@@ -175,13 +180,13 @@ def show_lines(out: TextIO, *, shares: bool = False, title: str = "") -> Iterato
 
 
 @contextmanager
-def show_bars(*, show: bool = True, notes: bool = False) -> Iterator[Reporter]:
+def show_bars(*, show: bool | None = True, notes: bool = False) -> Iterator[Reporter]:
     """Provide a reporter that draws bars on stderr, or writes lines there if stderr is a file or pipe.
 
-    - show: False gives a silent reporter
+    - show: False gives a silent reporter, and None a silent one if stderr is a file or pipe
     - notes: whether to show percentage, note and time left, instead of the number of units and the time passed
     """
-    if not show or sys.stderr is None:
+    if show is False or sys.stderr is None or (show is None and not _can_draw()):
         yield SilentReporter()
     elif not _can_draw():
         with show_lines(sys.stderr, shares=notes) as reporter:
@@ -292,7 +297,12 @@ def split_table(table: "Table", width: int) -> Iterator["Table | str"]:
     if table.title:
         yield escape_control_characters(str(table.title))
     cells = _collect_cells(table)
-    min_widths = [_compute_min_width(column, is_numeric=is_numeric_column(table, n)) for n, column in enumerate(cells)]
+    min_widths = _compute_min_widths(table, cells)
+    if _compute_table_width(min_widths) > width:
+        wrapped_cells = [cells[0], *map(_wrap_header, cells[1:])]
+        wrapped_widths = _compute_min_widths(table, wrapped_cells)
+        if _compute_table_width(wrapped_widths) <= width:  # one table is better than two with whole headers
+            cells, min_widths = wrapped_cells, wrapped_widths
     available = width - FRAME - 2 * PADDING - min_widths[0]
     if len(min_widths) > 1 and max(min_widths[1:]) > available:
         yield from _format_rows_as_lists(table, cells, width)
@@ -329,6 +339,20 @@ def _compute_min_width(column: Sequence["Text"], *, is_numeric: bool) -> int:
     words = [head, *([] if is_numeric else cells)]
     longest = [len(word) for cell in words for word in cell.plain.split()]
     return max([1, *longest, *([_measure_longest_line(cells)] if is_numeric else [])])
+
+
+def _compute_min_widths(table: "Table", cells: Sequence[Sequence["Text"]]) -> list[int]:
+    return [_compute_min_width(column, is_numeric=is_numeric_column(table, n)) for n, column in enumerate(cells)]
+
+
+def _wrap_header(column: Sequence["Text"]) -> list["Text"]:
+    """Return a column whose header, if wider than the cells, is wrapped within names such as Content1Probe."""
+    from rich.text import Text
+
+    head, *cells = column
+    if len(head.plain) > _measure_longest_line(cells):
+        head = Text(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "\n", head.plain), style=head.style)
+    return [head, *cells]
 
 
 def _measure_longest_line(cells: Sequence["Text"]) -> int:

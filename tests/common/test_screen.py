@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.progress import Progress
+from rich.table import Table
 
 from sentprobe.common import screen
 from sentprobe.common.screen import BarReporter, LineReporter, estimate_time_left, make_columns, print_table, wrap
@@ -109,6 +110,16 @@ def test_long_step_writes_lines(monkeypatch: pytest.MonkeyPatch, capfd: pytest.C
     assert capfd.readouterr().err.splitlines()[-1].startswith("train: 1 of 2 in ")
 
 
+def test_default_progress_is_for_terminals(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """A script whose stderr is a file asks for progress; a terminal shows it."""
+    with screen.show_bars(show=None) as reporter:
+        reporter.begin("train", 2)
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr(screen, "_can_draw", lambda: True)
+    with screen.show_bars(show=None) as reporter:
+        assert isinstance(reporter, screen.BarReporter)
+
+
 def test_failed_step_is_not_finished(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(KeyboardInterrupt), screen.show_bars() as reporter:
         reporter.begin("train", 2)
@@ -188,3 +199,26 @@ def test_wrapped_lines_are_no_wider(text: str, width: int) -> None:
     assert shown.split() == text.split()
     assert max(map(len, shown.split("\n"))) <= width
     assert wrap(text, None) == text
+
+
+def test_headers_are_wrapped_within_names_before_a_table_is_split() -> None:
+    table = Table("encoder")
+    for name in ("Content1Probe", "Content2Probe", "Order"):
+        table.add_column(name, justify="right")
+    table.add_row("bow", "100.0", "97.5", "50.0")
+    assert [list_headers(part) for part in screen.split_table(table, 60)] == [
+        ["encoder", "Content1Probe", "Content2Probe", "Order"]
+    ]
+    assert [list_headers(part) for part in screen.split_table(table, 44)] == [
+        ["encoder", "Content1\nProbe", "Content2\nProbe", "Order"]
+    ]
+    assert [list_headers(part) for part in screen.split_table(table, 30)] == [
+        ["encoder", "Content1Probe"],
+        ["encoder", "Content2Probe"],
+        ["encoder", "Order"],
+    ]
+
+
+def list_headers(part: Table | str) -> list[str]:
+    assert isinstance(part, Table)
+    return [str(column.header) for column in part.columns]

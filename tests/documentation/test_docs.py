@@ -14,13 +14,17 @@ from subprocess import run
 from sys import executable
 from typing import Any
 from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 import pytest
+import yaml
 from helpers.doc_pages import PAGES
 from helpers.encoders.model_files import packaged_model
 from helpers.in_process import Command
+from helpers.plain_install import PROJECT
 from helpers.runs.shown_output import is_same_output
 from helpers.shared import ROOT
+from packaging.requirements import Requirement
 
 import sentprobe
 from sentprobe import cli
@@ -162,6 +166,15 @@ def test_each_page_stands_once_in_the_site() -> None:
     assert sorted(below) == sorted(page for page in PAGES if page not in not_below)
 
 
+def test_home_and_search_lead_to_pages_for_newcomers() -> None:
+    home = (DOCS / "index.md").read_text("utf-8").partition("```")[0]
+    links = [name for name in re.findall(r"\]\(([\w-]+)\.md\)", home) if name != "lm"]
+    titles = [read_title(DOCS / f"{name}.md") for name in links]
+    assert titles == ["Tutorial", "Probe my own model", "Probe a language model's layers", "Is my threshold safe?"]
+    scores = (DOCS / "_static" / "search_scores.js").read_text("utf-8")
+    assert re.findall('page === "docs/([^"]*)"', scores) == ["own-model"]
+
+
 def test_page_titles_differ() -> None:
     """And no other in the navigation."""
     titles = Counter(read_title(page) for page in PAGES if page != ROOT / "README.md")
@@ -277,6 +290,23 @@ SCRIPTS = [
 ]
 
 
+@pytest.mark.usefixtures("working_folder")
+@pytest.mark.slow
+def test_workflow_of_the_gate_works(command: Command) -> None:
+    """Its packages are ours, and its command, on a bag of words, writes the file and exits with 1."""
+    text = (ROOT / "docs/gate.md").read_text("utf-8")
+    workflow = yaml.safe_load(re.findall(r"^```yaml\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)[0])
+    steps = [shlex.split(step["run"]) for step in workflow["jobs"]["gate"]["steps"] if "run" in step]
+    torch, package, gate = steps
+    assert torch == ["pip", "install", "torch", "--index-url", "https://download.pytorch.org/whl/cpu"]
+    requirement = Requirement(package[2])
+    assert (requirement.name, str(requirement.specifier)) == ("sentprobe", f"=={sentprobe.__version__}")
+    assert requirement.extras <= PROJECT["optional-dependencies"].keys()
+    assert gate[:3] == ["probe", "gate", "st:all-MiniLM-L6-v2"]
+    assert command("gate", "bow?dim=8", *gate[3:])[0] == 1
+    assert ElementTree.parse("gate.xml").getroot().get("failures") != "0"
+
+
 def read_promised_output(script: Path) -> str:
     """Return the output that a script's docstring shows."""
     text = script.read_text("utf-8").partition('"""')[2].partition('"""')[0]
@@ -308,21 +338,35 @@ def test_notebook_shows_printed_output(capsys: pytest.CaptureFixture[str]) -> No
     names: dict[str, object] = {}
     for cell in read_code_cells():
         exec("".join(cell["source"]), names)
-        shown = "".join(line for output in cell["outputs"] for line in output["text"])
+        shown = "".join(line for output in cell["outputs"] for line in output.get("text", ()))
         assert is_same_output(shown, capsys.readouterr().out)
+
+
+def test_containers_run_commands_of_the_readme() -> None:
+    readme = [line.removeprefix("$ ") for line in (ROOT / "README.md").read_text("utf-8").splitlines()]
+    dockerfile = (ROOT / "Dockerfile").read_text("utf-8")
+    commands = re.findall(r"^RUN (.*)$", dockerfile, re.MULTILINE)
+    assert len(commands) == 3
+    assert [command for command in commands if command not in readme] == []
+    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text("utf-8"))
+    folder = ROOT / ".devcontainer"
+    assert (folder / container["build"]["dockerfile"]).resolve() == ROOT / "Dockerfile"
+    assert (folder / container["build"]["context"]).resolve() == ROOT
+    assert container["postCreateCommand"] == commands[-1]
 
 
 def read_steps(page: str) -> list[tuple[list[str], str]]:
     """Return the commands of a page, each as its words with the output that the page shows."""
-    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
+    text = (ROOT / page).read_text("utf-8")
     blocks = re.findall(r"^```\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
     pattern = r"^\$ (.*)\n((?:(?!\$ ).*\n?)*)"
     examples = [pair for block in blocks for pair in re.findall(pattern, block, flags=re.MULTILINE)]
     return [(shlex.split(command), shown) for command, shown in examples]
 
 
-GENERATE, *TUTORIAL = read_steps("tutorial")
-LAYERS = read_steps("layers")
+FIRST = read_steps("README.md")
+GENERATE, *TUTORIAL = read_steps("docs/tutorial.md")
+LAYERS = read_steps("docs/layers.md")
 
 
 @pytest.mark.parametrize(
@@ -339,8 +383,8 @@ def test_output_agrees_within_tolerance(shown: str, printed: str, same: bool) ->
 
 
 def test_each_step_is_a_command() -> None:
-    assert (len(TUTORIAL), len(LAYERS)) == (7, 3)
-    for (program, name, *options), _ in (*TUTORIAL, *LAYERS):
+    assert (len(FIRST), len(TUTORIAL), len(LAYERS)) == (1, 7, 3)
+    for (program, name, *options), _ in (*FIRST, *TUTORIAL, *LAYERS):
         cli.load_command(program, name).make_context(name, options)
 
 
@@ -362,7 +406,7 @@ def test_first_step(run_program: Command) -> None:
 
 @pytest.mark.usefixtures("working_folder")
 @pytest.mark.slow
-@pytest.mark.parametrize("commands", [TUTORIAL, LAYERS], ids=["tutorial", "layers"])
+@pytest.mark.parametrize("commands", [FIRST, TUTORIAL, LAYERS], ids=["readme", "tutorial", "layers"])
 def test_all_steps(
     commands: list[tuple[list[str], str]], monkeypatch: pytest.MonkeyPatch, run_program: Command
 ) -> None:

@@ -228,7 +228,7 @@ def write_item_view(
 
 
 def read_runs(runs: Sequence[Path]) -> Results:
-    """Return the results of several runs, sorted by encoder, then layer, then task."""
+    """Return the results of several runs, in the order of :func:`main_table.sort_results`."""
     records = [record for path in runs for record in read_results(path).records]
     return main_table.sort_results(Results(tuple(records)))
 

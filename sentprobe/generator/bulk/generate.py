@@ -11,7 +11,7 @@ from typing import IO
 from sentprobe.common.errors import FormatError, UsageError
 from sentprobe.common.files import atomic_path
 from sentprobe.common.reading import open_lines
-from sentprobe.common.screen import Reporter, SilentReporter, show_bars
+from sentprobe.common.screen import PROGRESS_THRESHOLD, Reporter, SilentReporter, show_bars
 from sentprobe.generator.bulk.generation import Renderer
 from sentprobe.generator.events.checks import check_lemmas, check_sorts, infer_frames
 from sentprobe.generator.events.event import Event
@@ -165,7 +165,7 @@ def generate(
     choices: Choices | None = None,
     profile: str | None = None,
     format: str | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Space:
     """Write *n* annotated sentences to a file, as ``gen --out`` does; return the space from which they were drawn.
 
@@ -175,6 +175,7 @@ def generate(
     - require_word, forbid_word: lemmas
     - choices: fixed and varying features of the sentences
     - profile: weights of structures and features, as in ``--profile``
+    - progress: whether to show progress on stderr; by default, of many sentences in a terminal or notebook
 
     Raises:
         UsageError: an argument is unknown or contradictory; the space has fewer sentences; the file cannot be written.
@@ -201,7 +202,7 @@ def generate(
         ),
         profile=load_profile(profile),
     )
-    with show_bars(show=progress) as reporter:
+    with show_bars(show=False if progress is None and n < PROGRESS_THRESHOLD else progress) as reporter:
         write_file(space, space.sample(n, seed=seed), out, format, reporter)
     return space
 

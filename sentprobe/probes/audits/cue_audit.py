@@ -184,7 +184,7 @@ def audit(
     seed: int = 0,
     lexicon: Lexicon | None = None,
     jobs: int = 1,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> Audit:
     """Audit the surface cues of a dataset, or of the dataset at a path. ``print(audit(data))`` shows the report.
 
@@ -192,7 +192,7 @@ def audit(
     - expect: cues that may reveal the answer, besides those that sentprobe expects in this task
     - lexicon: the lexicon with the forms of the probe words, by default English
     - jobs: the number of processes
-    - progress: whether to show progress on stderr
+    - progress: whether to show progress on stderr; by default, in a terminal or notebook
 
     Raises:
         ArgumentTypeError: *data* is neither a dataset nor a path.

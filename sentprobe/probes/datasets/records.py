@@ -407,6 +407,33 @@ def read_table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
                 yield f"{path}: line {number}", row
 
 
+def read_named_rows(
+    path: Path, required: Sequence[str], *, aliases: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the place of each row of a table, and its fields, stripped, by the names in the first line.
+
+    The cells of *required* columns are not empty. Names in *aliases* (in lower case) are replaced by its values.
+    Raises FormatError or DatasetError.
+    """
+    rows = read_table_rows(path)
+    header = [unpad_formula(name).strip() for name in next(rows, ("", []))[1]]
+    known = {name: name for name in required} | dict(aliases or {})
+    names = [known.get(name.casefold(), name) for name in header]
+    twice = next((name for name in known.values() if names.count(name) > 1), None)
+    missing = next((name for name in required if name not in names), None)
+    if twice or missing:
+        state = f"{twice} is given twice" if twice else f"{missing} is missing{suggest(str(missing), header)}"
+        expected = ", ".join(required)
+        raise FormatError(f"{path}: the column {state}; the first line must name the columns {expected}")
+    for where, row in rows:
+        if len(row) != len(names):
+            raise FormatError(f"{where}: {format_count(len(row), 'field')}, the first line names {len(names)}")
+        fields = dict(zip(names, map(str.strip, row), strict=True))
+        if empty := next((name for name in required if not fields[name]), None):
+            raise FormatError(f"{where}: the field {empty} is empty")
+        yield where, fields
+
+
 def _split_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of the last line, and the fields, of each row. Tab-separated files have no quoting.
 

@@ -52,7 +52,7 @@ class Architecture:
 
 
 CONFIG_FILE = "config.json"
-FORMAT = "sentprobe sentence model 1"
+FORMAT = "sentprobe sentence model 2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

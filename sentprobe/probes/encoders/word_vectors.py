@@ -276,7 +276,7 @@ def _read_fasttext_width(path: Path) -> int:
 
 
 def _check_fasttext(content: mmap) -> int:
-    """Check a file of ``FastText::saveModel`` up to the end of its word vectors; return their width."""
+    """Check the sizes in a file of ``FastText::saveModel``; return the width of the word vectors."""
     (version,) = struct.unpack_from("<i", content, 4)
     if version != FASTTEXT_VERSION:
         raise DamagedWordFileError(f"fastText's format in version {version}; {FASTTEXT_VERSION} is expected")
@@ -295,8 +295,13 @@ def _check_fasttext(content: mmap) -> int:
         raise DamagedWordFileError("a quantised fastText model (.ftz), which gensim does not read")
     if rows < words or dim < 1:
         raise DamagedWordFileError(f"the fastText model declares {rows} vectors of width {dim} for {words} words")
-    if len(content) < offset + 17 + 4 * rows * dim:
+    offset += 17 + 4 * rows * dim
+    if len(content) < offset:
         raise DamagedWordFileError("the fastText model is cut off in its vectors")
+    # The weights of its output are not used, but a file without all of them is not whole.
+    _, rows, width = struct.unpack_from("<?2q", content, offset)
+    if len(content) < offset + 17 + 4 * rows * width:
+        raise DamagedWordFileError("the fastText model is cut off in the weights of its output")
     return int(dim)
 
 

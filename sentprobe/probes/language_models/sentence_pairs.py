@@ -20,6 +20,7 @@ from sentprobe.common.errors import FormatError, UsageError, format_count
 from sentprobe.common.inputs import record_input
 from sentprobe.common.values import parse_json
 from sentprobe.generator.pairs.drafts import hash_words
+from sentprobe.probes.datasets.records import TABLES, read_named_rows
 from sentprobe.probes.datasets.row_files import read_values
 
 AGREEMENT = "subject_verb_agreement"
@@ -157,17 +158,31 @@ def read_or_sample_pairs(
     return pairs, source
 
 
+TABLE_TEXTS = ("good", "bad")
+"""The columns of the two sentences in a CSV or TSV file."""
+COLUMN_ALIASES = {
+    **dict(zip(TEXTS, TABLE_TEXTS, strict=True)),
+    **{"uid": "UID", "paradigm": "UID", "linguistics_term": "linguistics_term", "phenomenon": "linguistics_term"},
+}
+"""The field of a column of a CSV or TSV file, by the names of the column in lower case."""
+
+
 def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
-    """Read minimal pairs from JSONL files, or folders of JSONL files. Raises UsageError or FormatError."""
+    """Read minimal pairs from JSONL, CSV or TSV files, or from folders with such files.
+
+    Raises UsageError or FormatError.
+    """
     paths = [*paths]
     for path in paths:
         record_input(path)
-    files = [*chain.from_iterable(sorted(path.glob("*.jsonl")) if path.is_dir() else [path] for path in paths)]
+    suffixes = (".jsonl", *TABLES)
+    files = [*chain.from_iterable(_list_files(path, suffixes) if path.is_dir() else [path] for path in paths)]
     if not files:
-        raise UsageError(f"{', '.join(map(str, paths))}: there are no files *.jsonl in it")
+        expected = ", ".join(f"*{suffix}" for suffix in suffixes)
+        raise UsageError(f"{', '.join(map(str, paths))}: there are no files {expected} in it")
     pairs = []
     for file in files:
-        for number, (where, record) in enumerate(read_values(file, keys=TEXTS), 1):
+        for number, (where, record) in enumerate(_read_records(file), 1):
             names = {"pairID": record.get("pair_id", number), **record, "UID": record.get("UID") or file.stem}
             pairs.append(build_pair(names, where))
     if not pairs:
@@ -175,11 +190,27 @@ def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
     return pairs
 
 
+def _list_files(folder: Path, suffixes: Sequence[str]) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.suffix in suffixes)
+
+
+def _read_records(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the place and the record, with BLiMP's fields, of each pair in a file."""
+    if file.suffix not in TABLES:
+        yield from read_values(file, keys=TEXTS)
+        return
+    for where, fields in read_named_rows(file, TABLE_TEXTS, aliases=COLUMN_ALIASES):
+        texts = {text: fields.pop(name) for text, name in zip(TEXTS, TABLE_TEXTS, strict=True)}
+        yield where, texts | fields
+
+
 def build_pair(record: Mapping[str, Any], where: str = "record") -> SentencePair:
     """Convert a record with BLiMP's fields to a minimal pair. Raises FormatError, which begins with *where*."""
     good, bad = (text if isinstance(text := record.get(name), str) else "" for name in TEXTS)
     if not (good.strip() and bad.strip()):
         raise FormatError(f"{where}: not a minimal pair; the texts {' and '.join(TEXTS)} are expected")
+    if good.split() == bad.split():
+        raise FormatError(f"{where}: not a minimal pair; both sentences are {good!r}")
     uid, term = (str(record.get(name) or "") for name in ("UID", "linguistics_term"))
     pair_id = str(record.get("pairID", ""))
     columns = {name: str(value) for name, value in record.items() if isinstance(value, str | int | float)}

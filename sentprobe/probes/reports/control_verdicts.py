@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
+from statistics import NormalDist
 
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS
 from sentprobe.probes.results.control import CONTROLS, WIDTH_FREE_CONDITIONS
@@ -123,6 +124,16 @@ class ControlRun:
     def __str__(self) -> str:
         expected = f"{self.expected.format_percent()} expected"
         return f"{self.name}: {100 * self.score.accuracy:.1f}, {self.verdict} ({expected})"
+
+
+def estimate_rarity(run: ControlRun, *, count: int) -> float:
+    """Return about the share of flawless tables in which any of *count* controls is as far from chance as *run*.
+
+    The interval's end is at the quantile of a normal distribution that has Bonferroni's correction for *count*.
+    """
+    normal = NormalDist()
+    edge = normal.inv_cdf(1 - (1 - CONFIDENCE) / (2 * count))
+    return min(1.0, 2 * count * normal.cdf(-abs(run.strain) * edge))
 
 
 @lru_cache(maxsize=8)

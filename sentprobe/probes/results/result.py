@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.common.errors import UsageError, format_install
+from sentprobe.common.plots import Plots
 from sentprobe.common.tables import Caption, TableFormat, build_caption
 from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.probe import CurvePoint, Preset
@@ -288,6 +289,7 @@ class Result:
 
 
 VIEW, RECORDS = "sentprobe.probes.reports.tables.view", "sentprobe.probes.results.records"
+PLOTS = "sentprobe.probes.reports.pages.plot_files"
 """The modules that render tables and records. They import this module, so they are imported by name when needed."""
 
 
@@ -333,6 +335,11 @@ class Results:
     def _render(self, fmt: TableFormat, **choices: bool | Caption) -> str:
         show: Callable[..., str] = resolve_name(f"{VIEW}:show_results")
         return show(self, fmt, **choices)
+
+    def plot(self) -> Plots:
+        """Return the plots of the report page, which a notebook displays; ``plot()[0].save("plot.svg")`` saves one."""
+        draw: Callable[[Results], Plots] = resolve_name(f"{PLOTS}:plot_results")
+        return draw(self)
 
     @cached_property
     def encoders(self) -> tuple[str, ...]:

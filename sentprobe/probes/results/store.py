@@ -389,7 +389,7 @@ def read_results_by_recipe(directory: Path) -> dict[str, rs.Result]:
 
 
 def read_results(directory: Path | str) -> rs.Results:
-    """Read all results in a results folder, in order of file name.
+    """Read all results in a results folder, in the order in which runs asked for them.
 
     Raises:
         UsageError: the folder is not a results folder, or not readable.
@@ -409,8 +409,13 @@ def read_results(directory: Path | str) -> rs.Results:
 
 
 def list_result_files(directory: Path) -> list[Path]:
-    """Return the paths of the result files in a results folder, sorted by name."""
-    return sorted(path for path in directory.glob("[!.]*.json") if path.name != MARKER)
+    """Return the paths of the result files in a results folder, as runs asked for them; then others, by name."""
+    requested: RequestedResults = {}
+    with suppress(ResultsError):  # a damaged record is told elsewhere
+        requested = read_requested_results(directory)
+    ranks = {name: rank for rank, name in enumerate(requested)}
+    paths = sorted(path for path in directory.glob("[!.]*.json") if path.name != MARKER)
+    return sorted(paths, key=lambda path: ranks.get(path.name, len(ranks)))
 
 
 @contextmanager

@@ -4,6 +4,7 @@ Recipes: digests of all inputs of a result, by which stored results are found wi
 """
 
 import json
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -48,6 +49,7 @@ from sentprobe.probes.runs.suites import (
 from sentprobe.probes.runs.targets import Targets
 from sentprobe.probes.runs.task import Task
 
+log = logging.getLogger(__name__)
 DATA_PACKAGES = ("duckdb", "lark", "lemminflect", "nltk", "numpy", "pyarrow")
 BuildableTask: TypeAlias = CompevalTask | NaturalTask
 
@@ -290,8 +292,13 @@ class ResultStore:
         return results, jobs
 
     def save_result(self, result: Result, *, wait: float | None = None) -> None:
-        """Write a result into ``run.out``, if set. *wait*: seconds to wait for the folder lock; None: ``run.wait``."""
+        """Log a result, and write it into ``run.out``, if set.
+
+        - wait: seconds to wait for the folder lock; None: ``run.wait``
+        """
         run = self._run
+        accuracies = ", ".join(f"{name} {100 * score.accuracy:.1f}" for name, score in result.scores.items())
+        log.info("%s on %s, seed %d: %s", result.encoder, result.task, result.seed, accuracies)
         if run.out is not None:
             wait = run.wait if wait is None else wait
             store.save_result(

@@ -65,7 +65,7 @@ def run(
     force: bool = False,
     cache: Cache | None = None,
     command: str = "",
-    progress: bool = False,
+    progress: bool | None = None,
     reporter: Reporter | None = None,
     device: str = "cpu",
     threads: int | None = 1,
@@ -102,7 +102,8 @@ def run(
     - out: the folder of the results; a result is written atomically as soon as it is finished. Existing
       results are reused, unless *force* is true
     - cache: a store of sentence vectors, which further runs reuse
-    - progress: whether progress is shown on stderr; a *reporter* receives it instead
+    - progress: whether progress is shown on stderr; by default, in a terminal or notebook. A *reporter* receives it
+      instead
     - device: where probes are trained: cpu, cuda, cuda:1, mps, or auto, the best one available
     - threads: number of PyTorch threads in each process that trains; None: unchanged
     - encoding_threads: number of PyTorch threads for encoding, before training; None: unchanged
@@ -161,7 +162,7 @@ def run(
             machines=machines,
         ).check(),
     )
-    with show_bars(show=progress and reporter is None) as bar:
+    with show_bars(show=progress if reporter is None else False) as bar:
         outcome = execute_request(request, reporter=reporter or bar)
     warn_left_out(outcome.failures.values())
     return outcome.results

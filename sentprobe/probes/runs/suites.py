@@ -381,7 +381,7 @@ def build_natural(
     depths: str | None = None,
     sampling: str = Sampling.MIRROR,
     audit: bool = True,
-    progress: bool = False,
+    progress: bool | None = None,
 ) -> list[ProbeDataset]:
     """Build natural-text tasks from a corpus table, as ``probe build natural`` does.
 

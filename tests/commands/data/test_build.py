@@ -139,7 +139,7 @@ KINDS = {
 def test_build_refuses_folder_of_other_command(tmp_path: Path, name: str, message: str, command: Command) -> None:
     out = tmp_path / "sets"
     out.mkdir()
-    (out / name).write_text('{"format": "sentprobe sentence model 1"}')
+    (out / name).write_text('{"format": "sentprobe sentence model 2"}')
     check_refusal(command("build", "compeval", *TINY, "-o", out), message)
     assert list(content(out)) == [name]
 

@@ -53,7 +53,7 @@ def test_table_is_shown(style: str, first: Path, command: Command, stored_text: 
 def test_several_runs_in_one_table(first: Path, tmp_path: Path, command: Command) -> None:
     more = write_run(tmp_path / "more", make_sample_result("lstm", "Order", 600, mirrored=True))
     _, stdout, _ = command("show", first, more)
-    assert split_rows(stdout)[1:4] == [["bow", "90.0", "50.0"], ["lstm", "", "60.0"], ["st<b>", "", "* 69.0"]]
+    assert split_rows(stdout)[1:4] == [["bow", "90.0", "50.0"], ["st<b>", "", "* 69.0"], ["lstm", "", "60.0"]]
 
 
 def test_several_folders_are_named(first: Path, tmp_path: Path, command: Command) -> None:

@@ -4,6 +4,8 @@ import csv
 import importlib
 import io
 import json
+import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -134,10 +136,14 @@ def test_pairs_are_those_of_gen_minimal(command: Command, pairs: Path, run_progr
     assert Path("a.csv").read_text() == Path("b.csv").read_text()
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(
+    find_spec("lm_eval") is None and "CI" not in os.environ, reason="lm-evaluation-harness is not installed"
+)
 def test_accuracies_equal_those_of_harness(
     command: Command, pairs: Path, monkeypatch: pytest.MonkeyPatch, run_program: Command
 ) -> None:
-    lm_eval: Any = pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed")
+    lm_eval: Any = importlib.import_module("lm_eval")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     make_gpt2(pairs.with_name("gpt2"))
     options = ("-p", "transitive", "-p", "double_modal", "-n", "30", "-v", "compeval", "-f", "lm-eval")

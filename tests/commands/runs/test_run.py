@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import logging
 import os
 import platform
 import re
@@ -94,6 +95,17 @@ def test_run_prints_a_table_and_writes_results(tmp_path: Path, command: Command)
     assert re.search(r"(?m)^Controls: \d+ of 31 that must be at chance (is|are)", folded)
     assert "random sentences" not in folded
     assert all(name in folded for name in ("words and positions, dim 8", "words and positions, dim 16", "fixed pos"))
+
+
+def test_verbose_run_tells_each_result(
+    command: Command, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.WARNING, "sentprobe")  # and as it was afterwards
+    caplog.handler.setLevel(logging.NOTSET)
+    monkeypatch.setattr(logging, "lastResort", logging.StreamHandler())
+    for option in ((), ("--verbose",)):
+        check_success(command("run", "compeval", "--task", "Order", *SMALL, *BOW, "--no-controls", *option))
+    assert [record.getMessage() for record in caplog.records] == ["bow?dim=8 on Order, seed 0: probe 50.0"]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")

@@ -170,7 +170,7 @@ MARKED = {
     "table.json": '{"format": "sentprobe-table 9"}',
     "card.json": '{\n  "format": "sentprobe-dataset 1"}',
     "README.md": f"---\n{README_HEAD}\n---\n",
-    "config.json": '{\n  "format": "sentprobe sentence model 1"}',
+    "config.json": '{\n  "format": "sentprobe sentence model 2"}',
 }
 
 

@@ -349,13 +349,14 @@ BAD_FASTTEXT: list[tuple[Change, str]] = [
     (lambda c: c[:97], "cut off in its vocabulary"),
     (lambda c: c[: find_vectors(c) - 5], "the fastText model is cut off"),
     (lambda c: c[: find_vectors(c) + 40], "cut off in its vectors"),
+    (lambda c: c[:-8], "cut off in the weights of its output"),
     (lambda c: replace_bytes(c, 4, b"\x07\0\0\0"), "fastText's format in version 7; 12 is expected"),
     (lambda c: replace_bytes(c, 72, b"\x02\0\0\0"), "a fastText classifier"),
     (lambda c: replace_bytes(c, 64, b"\xff\xff\xff\x7f"), "cut off in its vocabulary"),
     (lambda c: replace_bytes(c, find_vectors(c) - 17, b"\x01"), "a quantised fastText model"),
     (lambda c: replace_bytes(c, find_vectors(c) - 16, bytes(8)), "declares 0 vectors of width 4"),
     (lambda c: replace_bytes(c, find_vectors(c) - 16, b"\xff" * 7), "cut off in its vectors"),
-    (lambda c: replace_bytes(c, find_vectors(c), b"\0\0\xc0\x7f" * 4 * 60), "is not finite"),
+    (lambda c: replace_bytes(c, find_vectors(c), b"\0\0\xc0\x7f" * 4), "is not finite"),
     (lambda c: replace_bytes(c, 8, b"\x03\0\0\0"), "not a fastText model that gensim reads, or damaged"),
 ]
 

@@ -1,7 +1,10 @@
 """Files of minimal pairs: changed words, the unigram model, distance and attractors of agreement."""
 
+import csv
 import json
+import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -128,6 +131,7 @@ def test_files_of_blimp_and_own_files(tmp_path: Path) -> None:
         ('{"sentence_good": "a"}\n', "line 1: not a minimal pair"),
         ('{"sentence_good": "a", "sentence_bad": " "}', "line 1: not a minimal pair"),
         ('{"sentence_good": 1, "sentence_bad": "a"}', "line 1: not a minimal pair"),
+        ('{"sentence_good": "a  b", "sentence_bad": "a b"}', "line 1: not a minimal pair; both sentences are 'a  b'"),
         ("{", "line 1: not JSON"),
         (f'{AGREEMENT}, "annotation": [1]}}', "line 1: the annotation is not in the format that gen minimal"),
         (f'{AGREEMENT}, "annotation": {{"tokens": {{}}}}}}', "line 1: the annotation is not in"),
@@ -137,6 +141,57 @@ def test_files_that_are_no_pairs(text: str, message: str, tmp_path: Path) -> Non
     path = tmp_path / "x.jsonl"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(SentprobeError, match=message):
+        read_pairs([path])
+
+
+TABLE_TEXT = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=5).map(lambda text: f"x{text}")
+
+
+@given(st.lists(st.tuples(TABLE_TEXT, TABLE_TEXT, TABLE_TEXT), min_size=1, max_size=4), st.sampled_from(["csv", "tsv"]))
+@settings(max_examples=20)
+def test_table_has_the_pairs_of_the_lines(rows: list[tuple[str, str, str]], kind: str) -> None:
+    records = [
+        {"sentence_good": f"a {good}", "sentence_bad": f"b {bad}", "UID": paradigm, "note": "1"}
+        for good, bad, paradigm in rows
+    ]
+    with TemporaryDirectory() as name:
+        lines, table = write_lines(Path(name, "x.jsonl"), *records), Path(name, f"x.{kind}")
+        rows_of_file = [("Good", "BAD", "paradigm", "note"), *(tuple(record.values()) for record in records)]
+        with table.open("w", encoding="utf-8", newline="") as file:
+            if kind == "tsv":  # no quoting
+                file.writelines("\t".join(row) + "\n" for row in rows_of_file)
+            else:
+                csv.writer(file).writerows(rows_of_file)
+        assert read_pairs([table]) == read_pairs([lines])
+        assert [dict(pair.columns) for pair in read_pairs([table])] == [dict(p.columns) for p in read_pairs([lines])]
+        assert len(read_pairs([Path(name)])) == 2 * len(rows)
+
+
+def test_table_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text('bad,good,phenomenon,distance\n"the cats sleeps, now","the cats sleep, now",agreement,0\n')
+    (pair,) = read_pairs([path])
+    assert pair == SentencePair("the cats sleep, now", "the cats sleeps, now", "mine", "agreement", "1")
+    assert pair.columns["distance"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("good,band\na,b\n", "the column bad is missing (did you mean 'band'?); the first line must name"),
+        ("good,sentence_good,bad\na,a,b\n", "the column good is given twice"),
+        ("good,bad,UID,paradigm\na,b,c,c\n", "the column UID is given twice"),
+        ("good,bad\n", "there are no minimal pairs in it"),
+        ("good,bad\na,b\na, \n", "line 3: the field bad is empty"),
+        ("good,bad\na,b,c\n", "line 2: 3 fields, the first line names 2"),
+        ("good,bad\na b,a b\n", "line 2: not a minimal pair; both sentences are 'a b'"),
+        ('good,bad\n"a,b\n', "a quote opens here, and is not closed"),
+    ],
+)
+def test_tables_that_are_no_pairs(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SentprobeError, match=re.escape(message)):
         read_pairs([path])
 
 

@@ -11,10 +11,11 @@ from helpers.strategies.probe_strategies import make_seed_score
 from syrupy.assertion import SnapshotAssertion
 
 from sentprobe.probes.classifier.presets import find_preset, override
-from sentprobe.probes.reports.control_verdicts import ControlVerdict, find_controls
+from sentprobe.probes.reports.control_verdicts import CONFIDENCE, ControlVerdict, estimate_rarity, find_controls
+from sentprobe.probes.reports.tables.notes import TableFacts, summarize_controls
 from sentprobe.probes.reports.tables.table_notes import describe_all
 from sentprobe.probes.results.result import Condition, Result, Results, make_score
-from sentprobe.probes.statistics import chance_interval
+from sentprobe.probes.statistics import Interval, chance_interval
 
 SAMPLE = Results(
     (
@@ -90,6 +91,31 @@ def test_control_nearest_to_edge_is_named() -> None:
         (line,) = [result for result in describe_all(results).splitlines() if result.startswith("All ")]
         assert nearest in line.partition(" The control closest to an end of its interval: ")[2]
         assert line.endswith(").")
+
+
+@pytest.mark.parametrize("count", [1, 31, 400])
+def test_rarity_is_that_of_the_interval(count: int) -> None:
+    """At an interval's end, it is the share of tables that some interval misses; further away, it is smaller."""
+    run = next(run for run in find_controls(SAMPLE) if run.score.accuracy > run.result.majority)
+    chance, distance = run.result.majority, run.score.accuracy - run.result.majority
+    expected = [Interval(chance - width * distance, chance + width * distance) for width in (2, 1, 0.5)]
+    shares = [estimate_rarity(replace(run, expected=interval), count=count) for interval in expected]
+    assert shares[1] == pytest.approx(1 - CONFIDENCE)
+    assert 1 >= shares[0] > shares[1] > shares[2] >= 0
+
+
+def test_command_that_decides_is_named() -> None:
+    order = sample("bow", "order", 600, 800)
+    for command, end in (
+        ("probe run compeval --out x", "before probe run compeval --seed 100 --out AGAIN has it at chance."),
+        ("probe run 'a b' --seed=3 -o x -e bow", "before probe run 'a b' -e bow --seed 100 --out AGAIN has it"),
+        ("probe run x; curl y | sh #", "before probe run 'x;' curl y '|' sh '#' --seed 100 --out AGAIN has it"),
+        *(
+            (other, "before a repetition with another seed, such as 100, has it")
+            for other in ("", "probe run '", "rm x")
+        ),
+    ):
+        assert end in " ".join(summarize_controls(TableFacts(Results((replace(order, command=command),)))))
 
 
 def test_control_at_chance_has_no_strain() -> None:

@@ -331,9 +331,10 @@ def _watch_loading(folder: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        # Libraries seldom say which file of a damaged folder they cannot use.
-        if _IN_FOLDER.last_file and Path(_IN_FOLDER.last_file).name not in str(error):
-            error.add_note(f"the last file read was {_IN_FOLDER.last_file}")
+        # Libraries seldom say which configuration they cannot use. Safetensors and tokenizers are not read by Python.
+        file, is_of_python = _IN_FOLDER.last_file, isinstance(error, TypeError | AttributeError | LookupError)
+        if (is_of_python or file.endswith(".bin")) and file and Path(file).name not in str(error):
+            error.add_note(f"the last file read was {file}")
         raise
     finally:
         _IN_FOLDER.folder = ""

@@ -333,11 +333,5 @@ def _build_section(
         at_chance=tuple(count_controls(facts)),
         verdicts=tuple(describe_controls(facts)),
         runs=tf.judge_controls(results),
-        pictures=(
-            *((page_pictures.draw_task_picture(plain, cell_standings),) if plain.records else ()),
-            *page_pictures.draw_layer_pictures(plain),
-            *page_pictures.draw_position_picture(plain),
-            *page_pictures.draw_length_pictures(plain, by),
-            *plot_files.draw_method_pictures(results),
-        ),
+        pictures=plot_files.draw_all_pictures(results, cell_standings, by),
     )

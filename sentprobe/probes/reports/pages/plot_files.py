@@ -1,4 +1,4 @@
-"""Plots as SVG, PNG and PDF files (``--plot``).
+"""Plots as SVG, PNG and PDF files (``--plot``), and all pictures of results.
 
 Plots of accuracy by probe width, training items or vector width; heat map of correlations (Conneau et al. 2018).
 """
@@ -14,16 +14,18 @@ from statistics import fmean, stdev
 import numpy as np
 from markupsafe import Markup
 
-from sentprobe.common.errors import UsageError, format_install
-from sentprobe.common.files import atomic_path
+from sentprobe.common.errors import UsageError
+from sentprobe.common.plots import Plot, Plots, check_suffix
 from sentprobe.common.screen import shorten
-from sentprobe.common.specs import parse_spec
+from sentprobe.common.specs import Lengths, parse_spec
 from sentprobe.common.values import group_by
 from sentprobe.probes.reports.correlations import Correlation, Correlations
 from sentprobe.probes.reports.pages import page_pictures
 from sentprobe.probes.reports.pages import panels as pn
 from sentprobe.probes.reports.pages.panels import LABEL_WIDTH, LETTER, DotPanel, LinePanel, Panel, ResultPicture
-from sentprobe.probes.reports.tables.view import load_template
+from sentprobe.probes.reports.table_findings import Standings, compute_standings
+from sentprobe.probes.reports.tables.language_tables import split_by_language
+from sentprobe.probes.reports.tables.view import divide_by_setting, load_template
 from sentprobe.probes.results.result import Condition, Result, Results
 
 _MEAN = (
@@ -47,6 +49,27 @@ DIMS = pn.ResultPicture(
     caption="Accuracy of the probe, in percent, with its 95% interval, by the number of dimensions that the vectors "
     "were cut to. The last point of a line is the uncut vectors, if they were probed. Dotted: chance.",
 )
+
+
+def draw_all_pictures(results: Results, standings: Standings, by: Lengths) -> tuple[pn.ResultPicture, ...]:
+    """Return the pictures of comparable results: accuracy by task, layer, position, sentence length and method."""
+    plain, _ = split_by_language(results)
+    return (
+        *((page_pictures.draw_task_picture(plain, standings),) if plain.records else ()),
+        *page_pictures.draw_layer_pictures(plain),
+        *page_pictures.draw_position_picture(plain),
+        *page_pictures.draw_length_pictures(plain, by),
+        *draw_method_pictures(results),
+    )
+
+
+def plot_results(results: Results) -> Plots:
+    """Return the pictures of the report page, setting after setting."""
+    return Plots(
+        replace(plot, title=f"{plot.title}: {title}") if title else plot
+        for title, table, _ in divide_by_setting(results)
+        for plot in map(make_plot, draw_all_pictures(table, compute_standings(table), Lengths.BINS))
+    )
 
 
 def draw_method_pictures(results: Results) -> Iterator[pn.ResultPicture]:
@@ -179,8 +202,6 @@ def _format_colour(rho: float) -> str:
     return "#" + "".join(f"{round(part):02x}" for part in _mix_colour(rho))
 
 
-SUFFIXES = (".svg", ".png", ".pdf")
-
 COLOURS = {"ink": "#1b1b1b", "soft": "#5c5c5c", "paper": "#fff", "line": "#c9c9c9"}
 """The page's colours in light mode, for programs that do not support CSS variables."""
 MAX_COLUMNS = 3
@@ -188,7 +209,6 @@ PANEL_GAP = 26
 TITLE_HEIGHT = 24
 LEGEND_HEIGHT = 18
 NAME_LIMIT = 60
-PIXELS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,33 +236,16 @@ class PlacedName:
     y: float
 
 
-def check_suffix(path: Path) -> None:
-    """Raise UsageError if a plot file's suffix is not in ``SUFFIXES``."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"{path}: the suffix of a plot must be one of {', '.join(SUFFIXES)}")
-
-
 def write_plot(picture: ResultPicture, path: Path) -> None:
     """Write a plot in the format of the file's suffix; raise UsageError if it cannot be drawn or written."""
     check_suffix(path)
     if picture.missing:
         raise UsageError(picture.missing)
-    content = convert_svg(render_svg(picture), path.suffix.lower())
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(content)
+    make_plot(picture).save(path)
 
 
-def convert_svg(svg: str, suffix: str) -> bytes:
-    """Return a plot in the format of a suffix; raise UsageError if the extra for PNG and PDF is not installed."""
-    if suffix == ".svg":
-        return svg.encode()
-    try:
-        import vl_convert
-    except ImportError:
-        raise UsageError(f"a plot as PNG or PDF needs the extra (SVG does not): {format_install('plots')}") from None
-    if suffix == ".png":
-        return vl_convert.svg_to_png(svg, scale=PIXELS)
-    return vl_convert.svg_to_pdf(svg)
+def make_plot(picture: ResultPicture) -> Plot:
+    return Plot(picture.title, picture.caption, render_svg(picture))
 
 
 def render_svg(picture: ResultPicture) -> str:

@@ -18,6 +18,7 @@ from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.probe import Preset
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS
+from sentprobe.probes.reports.comparisons import shorten_folders
 from sentprobe.probes.reports.control_verdicts import name_control
 from sentprobe.probes.reports.figures import FEW_ITEMS, Figure
 from sentprobe.probes.reports.references import Reference, find_reference
@@ -285,13 +286,14 @@ def _build_encoder_rows(results: Results, condition: Condition, style: CellStyle
     layers = [record for record in by_encoder.values() if record.layer is not None]
     layer_counts = Counter(record.family for record in layers)
     families = {record.encoder: record.family for record in layers if layer_counts[record.family] > 1}
+    labels = shorten_folders(families.get(name, name) for name in by_encoder)
     # groupby joins neighbours only: sort_results has put the layers of a family side by side.
     for family, names in groupby(by_encoder, key=families.get):
         if family is not None:
             empty = (GridCell(""),) * len(results.tasks)
-            yield GridRow(f"{family}{tail}", condition.value, empty, heading=True)
+            yield GridRow(f"{labels[family]}{tail}", condition.value, empty, heading=True)
         for name in names:
-            label = f"{name}{tail}" if family is None else f"  layer {by_encoder[name].layer}"
+            label = f"{labels[name]}{tail}" if family is None else f"  layer {by_encoder[name].layer}"
             firsts = {task: first for task in results.tasks if (first := results.find(name, task))}
             row = _build_row(label, condition, results, firsts, style)
             pairs = zip(results.tasks, row.cells, strict=True)
@@ -311,14 +313,21 @@ def _format_percent(accuracy: float) -> str:
 
 
 def sort_results(results: Results) -> Results:
-    """Return the results sorted by encoder (and layer), then by task in the order of the papers' tables."""
+    """Return the results sorted by task in the order of the papers' tables, with encoders in order of appearance.
+
+    Layers and training steps of a model are sorted by their number.
+    """
     task_ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
+    models = dict.fromkeys(record.family or record.encoder for record in results.records)
+    model_ranks = {name: rank for rank, name in enumerate(models)}
+    encoder_ranks = {name: rank for rank, name in enumerate(results.encoders)}
 
     def find_place(record: Result) -> tuple[object, ...]:
         layer = -1 if record.layer is None else record.layer
         snapshot = (-1 if record.step is None else record.step, record.epoch or 0.0)
         task_rank = task_ranks.get(record.task, len(task_ranks))
-        return record.family or record.encoder, layer, snapshot, record.encoder, task_rank, record.task
+        model_rank, rank = model_ranks[record.family or record.encoder], encoder_ranks[record.encoder]
+        return model_rank, layer, snapshot, rank, task_rank, record.task
 
     return Results(tuple(sorted(results.records, key=find_place)))
 

@@ -3,6 +3,7 @@
 Notes below a table about the uncertainty of its figures: the meaning of ± and of the intervals.
 """
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -163,14 +164,40 @@ def _describe_required_controls(facts: TableFacts) -> Iterator[str]:
         return
     yield (
         f"{len(failed)} of {len(required)} controls that must be at chance {'is' if len(failed) == 1 else 'are'} "
-        f"outside the interval; in {cv.CONFIDENCE:.0%} of tables without a leak, none is:"
+        f"outside the interval. {_describe_rarity(facts)}:"
     )
     yield from (f"  {run}" for run in failed)
-    if any(run.verdict is cv.ControlVerdict.ABOVE for run in failed):
+    if above := [run for run in failed if run.verdict is cv.ControlVerdict.ABOVE]:
         yield (
-            "  Above chance: first repeat the run with another --seed. If the control is above chance again, something "
+            f"  Above chance: {_describe_repetition(above)} decides. If the control is above chance again, something "
             "other than the sentence or the question reveals the answer: do not believe that column."
         )
+
+
+def _describe_rarity(facts: TableFacts) -> str:
+    """Return a sentence, without its full stop, on how often chance alone takes a control as far as the worst one."""
+    share = min(cv.estimate_rarity(run, count=len(facts.required_controls)) for run in facts.failed_controls)
+    frequency = f"about 1 in {float(f'{1 / share:.2g}'):,.0f}" if share > 1e-6 else "fewer than 1 in a million"
+    return f"Without a leak, {frequency} tables has a control so far off"
+
+
+def _describe_repetition(runs: Sequence[cv.ControlRun]) -> str:
+    """Return the command that repeats a run with other data, or a phrase if it was no command."""
+    first, seed = runs[0].result, max(run.result.seed for run in runs) + 100  # a seed of no other draw or probe
+    try:
+        program, command, *words = shlex.split(first.command)
+    except ValueError:  # of a file that somebody else may have written
+        program = command = ""
+    if program not in ("probe", "sentprobe") or command != "run":
+        return f"a repetition with another seed, such as {seed},"
+    kept: list[str] = []
+    while words:
+        word = words.pop(0)
+        if word.partition("=")[0] not in ("--seed", "--out", "-o"):
+            kept.append(word)
+        elif "=" not in word:
+            del words[:1]
+    return f"{shlex.join([program, command, *kept])} --seed {seed} --out AGAIN"
 
 
 def summarize_controls(facts: TableFacts) -> Iterator[str]:
@@ -184,9 +211,10 @@ def summarize_controls(facts: TableFacts) -> Iterator[str]:
         above = [run for run in failed if run.verdict is cv.ControlVerdict.ABOVE]
         worst = max(failed, key=lambda run: abs(run.strain))
         more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
-        text += f"; {worst.name} is {worst.verdict} ({100 * worst.score.accuracy:.1f}){more}"
-        columns = join_names(dict.fromkeys(run.result.task for run in above))
-        text += f". Do not believe {columns} before a repetition with another --seed" * bool(above)
+        text += f"; {worst.name} is {worst.verdict} ({100 * worst.score.accuracy:.1f}){more}. {_describe_rarity(facts)}"
+        if above:
+            columns = join_names(dict.fromkeys(run.result.task for run in above))
+            text += f". Do not believe {columns} before {_describe_repetition(above)} has it at chance"
     if facts.required_controls:
         yield f"{text}."
     if facts.unchecked:

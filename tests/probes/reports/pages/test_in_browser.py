@@ -14,7 +14,7 @@ from helpers.strategies.probe_strategies import make_sample_result
 from sentprobe.probes.reports.pages.html import build_report_page
 from sentprobe.probes.results.result import Results
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 
 HOSTILE = '</script><script>document.title = "x"</script><img src=http://x.invalid/a onerror=alert(1)>'
 

@@ -10,10 +10,11 @@ from helpers.strategies.probe_strategies import make_sample_result
 
 from sentprobe.probes.classifier.probe import CurvePoint
 from sentprobe.probes.reports.pages import plot_files
+from sentprobe.probes.reports.pages.html import build_report_page
 from sentprobe.probes.reports.pages.page_pictures import MAX_LINES
 from sentprobe.probes.reports.pages.panels import Dot, DotPanel, DotRow, Line, LinePanel, LinePoint, ResultPicture
 from sentprobe.probes.reports.pages.plot_files import DIMS, ITEMS, SIZES, draw_method_pictures, strip_width
-from sentprobe.probes.reports.tables.view import load_template
+from sentprobe.probes.reports.tables.view import divide_by_setting, load_template
 from sentprobe.probes.results.result import Condition, Result, Results
 
 HOSTILE = "hf:a$b^$c <script>&amp;'\""
@@ -67,11 +68,17 @@ def test_panels_are_in_rows(number: int, columns: list[int]) -> None:
     assert [heights.count(height) for height in dict.fromkeys(heights)] == columns
 
 
-@pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF")])
-def test_plots_are_converted(suffix: str, start: bytes) -> None:
-    pytest.importorskip("vl_convert")
-    svg = plot_files.render_svg(ResultPicture(title=HOSTILE, caption="", panels=(line_panel("a", "b"),)))
-    assert plot_files.convert_svg(svg, suffix).startswith(start)
+def test_plots_are_those_of_the_page() -> None:
+    results = Results((make_sample_result("bow", "Order", 500), make_sample_result(HOSTILE, "Order", 600)))
+    (plot,) = results.plot()
+    page = build_report_page(results)
+    assert (plot.title, page.count("<figure>")) == ("Accuracy by task", 1)
+    assert ">Accuracy by task<" in page
+    assert HOSTILE in ["".join(node.itertext()) for node in ElementTree.fromstring(plot.svg).iter()]
+    both = Results((*results.records, replace(make_sample_result("bow", "SemRole", 600), seed=1)))
+    titles = [plot.title.partition(":")[0] for plot in both.plot()]
+    assert titles == ["Accuracy by task"] * len([*divide_by_setting(both)])
+    assert Results(()).plot() == ()
 
 
 def add_readings(result: Result, condition: Condition, *curves: dict[int, int]) -> Result:

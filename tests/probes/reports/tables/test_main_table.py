@@ -30,6 +30,7 @@ from sentprobe.common.tables import (
     format_title,
 )
 from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.reports.comparisons import choose_encoder, shorten_folders
 from sentprobe.probes.reports.tables import main_table
 from sentprobe.probes.reports.tables.main_table import (
     CellStyle,
@@ -359,3 +360,30 @@ def test_each_result_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     records = [replace(SAMPLES[0], encoder=f"e{n}", seed=10 * seed) for n in range(20) for seed in range(10)]
     assert len(split_single_draws(Results(tuple(records)))) == 10
     assert len(lookups) == len(records)
+
+
+FOLDERS = st.lists(st.sampled_from(["a", "b", "model"]), min_size=1, max_size=4).map("/".join)
+NAMES = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["st:", "hf:"]),
+    st.sampled_from(["./", "/", "~/", ""]),
+    FOLDERS,
+    st.sampled_from(["", "?batch=8"]),
+)
+
+
+@given(st.lists(NAMES, max_size=5))
+def test_shortened_folders_differ_as_names_do(names: list[str]) -> None:
+    short_names = shorten_folders(names)
+    assert [*short_names] == [*dict.fromkeys(names)]
+    assert len(set(short_names.values())) == len(short_names)
+    for name, short in short_names.items():
+        kind, _, end = short.partition("…")
+        assert short == name or (name.startswith(kind) and name.endswith(end) and len(short) < len(name))
+
+
+def test_hub_names_and_short_paths_are_whole() -> None:
+    names = ["bow", "hf:sentence-transformers/all-MiniLM-L6-v2", "st:./model", "file:/x/y/v.npy?sentences=/x/y/s.txt"]
+    assert [*shorten_folders(names).values()] == [*names[:3], "file:…/v.npy?sentences=/x/y/s.txt"]
+    for name, short in shorten_folders(names).items():
+        assert choose_encoder(names, short, source="r") == choose_encoder(names, name, source="r") == name
