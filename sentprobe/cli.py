@@ -52,6 +52,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "agree": ("analyze:agree", "Measure how often two tables of the same sentences have the same annotation."),
         "build": ("build:app", "Build the datasets of a suite and write them into a folder."),
         "audit": ("build:audit", "Measure the accuracy of surface cues, and report cues that leak the answer."),
+        "features": ("build:features", "List the words that tell most about each label, by Naive Bayes."),
         "run": ("run:app", "Train probes (small classifiers) on sentence vectors, and print accuracies."),
         "train": ("train:app", "Train an encoder on your texts, and probe it during training."),
         "show": ("show:show", "Print the tables of one or more runs."),

@@ -17,6 +17,7 @@ from typing import IO, Any, TypeVar
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from sentprobe.common.errors import FormatError, SentprobeError
+from sentprobe.common.inputs import to_input_path
 
 ASCII_BLANKS = " \t\r\n\f\v"
 """The characters that separate fields in ARPA files and word vectors; other white space, such as U+3000, is a word."""
@@ -197,11 +198,11 @@ _PARQUET_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4}
 """Bytes of a value in memory by its type in Parquet; 8 of others, for texts those of their place."""
 
 
-def check_parquet(path: str) -> None:
+def check_parquet(path: Path) -> None:
     """Raise ProportionError if a Parquet file unpacks to too much. Raises what pyarrow raises for a damaged file."""
     import pyarrow.parquet as pq
 
-    facts = pq.read_metadata(path)
+    facts = pq.read_metadata(to_input_path(path))
     groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
     columns = [group.column(number) for group in groups for number in range(group.num_columns)]
     # Its own size of the values leaves out those that it states once for many rows.
@@ -209,7 +210,7 @@ def check_parquet(path: str) -> None:
         max(column.total_uncompressed_size, column.num_values * _PARQUET_WIDTHS.get(column.physical_type, 8))
         for column in columns
     )
-    check_proportion(sum(sizes), os.stat(path).st_size)  # noqa: PTH116
+    check_proportion(sum(sizes), path.stat().st_size)
 
 
 class _LimitedStream(io.RawIOBase):

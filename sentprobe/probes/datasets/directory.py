@@ -254,7 +254,7 @@ def read_columns(path: Path, columns: dict[str, str]) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        check_parquet(to_input_path(path))
+        check_parquet(path)
         table = pq.read_table(to_input_path(path))
         table.validate(full=True)
     except FileNotFoundError:

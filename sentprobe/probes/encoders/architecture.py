@@ -17,6 +17,7 @@ DEFAULT_LAYERS: Mapping[str, int] = {
     "lstm": 1,
     "bilstm-last": 1,
     "bilstm-max": 1,
+    "bilstm-att": 1,
     "gated-conv": 8,
     "gru-uni": 1,
     "gru-bi": 1,

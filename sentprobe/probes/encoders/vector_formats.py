@@ -258,7 +258,7 @@ def read_parquet(path: Path) -> VectorFile:
         column_names = [name for name in ("vector", "sentence", "id") if name in names]
         if "vector" not in column_names:
             raise VectorFileError(f"{path}: there is no column 'vector'; its columns: {', '.join(names)}")
-        check_parquet(to_input_path(path))
+        check_parquet(path)
         table = pq.read_table(to_input_path(path), columns=column_names)
     except pa.ArrowException as error:
         raise VectorFileError(f"{path}: {first_line(error)}") from None

@@ -105,7 +105,7 @@ def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTabl
     if not path.exists():
         return None
     try:
-        check_parquet(to_input_path(path))
+        check_parquet(path)
         table = pq.read_table(to_input_path(path))
         item_table = _parse_item_table(table.to_pydict(), parse_json(table.schema.metadata[_HEADER_KEY.encode()]))
     except PermissionError as error:
