@@ -263,7 +263,7 @@ def repair(
     precision: Annotated[str, opt.machine_option(help="float32, bfloat16 or auto.")] = "float32",
     threads: opt.ThreadsOption = None,
 ) -> None:
-    """Train a model to tell your texts from their opposites, and to keep all other cosines.
+    """Train a model on opposites of your texts, near its old vectors.
 
     Opposites and variants are those of gen edit. 30% of the texts are held out: the figures before and after are of
     these. A killed repair resumes with the same command.
