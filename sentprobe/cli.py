@@ -42,6 +42,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "templates": ("parse:templates", "List the templates, with an example and the number of sentences."),
         "parse": ("parse:parse", "Annotate your own sentences (arguments, file or standard input)."),
         "pairs": ("pairs:pairs", "Write triplets: an anchor, a paraphrase, and negatives."),
+        "edit": ("edit:edit", "Write minimal opposites and variants of your own texts."),
         "minimal": ("pairs:minimal", "Write minimal pairs: a sentence, and the same with one error."),
         "retrieval": ("pairs:retrieval", "Write queries and documents for retrieval, in BEIR's layout."),
         "show": ("parse:show", "Draw an event as a tree; print its sentence if no field is open."),
@@ -51,6 +52,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "agree": ("analyze:agree", "Measure how often two tables of the same sentences have the same annotation."),
         "build": ("build:app", "Build the datasets of a suite and write them into a folder."),
         "audit": ("build:audit", "Measure the accuracy of surface cues, and report cues that leak the answer."),
+        "features": ("build:features", "List the words that tell most about each label, by Naive Bayes."),
         "run": ("run:app", "Train probes (small classifiers) on sentence vectors, and print accuracies."),
         "train": ("train:app", "Train an encoder on your texts, and probe it during training."),
         "show": ("show:show", "Print the tables of one or more runs."),
@@ -61,7 +63,8 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "methods": ("reports:methods", "Write a paragraph for the methods section of a paper, and its BibTeX."),
         "correlate": ("reports:correlate", "Correlate probing accuracy with other scores of the encoders."),
         "geometry": ("geometry:geometry", "Measure if paraphrases have nearer vectors than other sentences."),
-        "gate": ("gate:gate", "Measure how often pairs of different meaning pass a similarity threshold."),
+        "gate": ("gate:app", "Measure how often pairs of different meaning pass a similarity threshold."),
+        "repair": ("gate:repair", "Train a model on opposites of your texts, near its old vectors."),
         "lm": ("lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
         "sentences": ("embed:app", "Write the sentences that a run needs, to encode them elsewhere."),
         "embed": ("embed:embed", "Write the vectors of a dataset's sentences to a file."),
@@ -143,7 +146,7 @@ def _run_app(name: str) -> None:
     _prepare_streams_and_signals()
     try:
         check_utf8(*sys.argv[1:])
-        with guarding_inputs(sys.argv[1:]):
+        with guarding_inputs(sys.argv[2:]):  # the first word is the command
             raise SystemExit(app(prog_name=name, standalone_mode=False))
     except BadUsage as error:
         _exit_with_usage_error(error, name)

@@ -116,9 +116,9 @@ def test_names_and_docstrings_are_plain(modules: list[Path]) -> None:
 def test_documentation_is_short() -> None:
     manual = sum(map(count_words, (ROOT / "docs").rglob("*.md")))
     readme, changelog = (count_words(ROOT / name) for name in ("README.md", "CHANGELOG.md"))
-    assert manual <= 28_250
+    assert manual <= 30_600
     assert readme <= 1_200
-    assert manual + readme + changelog <= 30_000
+    assert manual + readme + changelog <= 32_200
 
 
 def count_words(path: Path) -> int:
@@ -154,7 +154,7 @@ def test_commands_print_no_unescaped_message() -> None:
 WRITER_MODULES = {
     "ensure_ascii": "common/values.py",
     "writer": "common/tables.py",
-    "tostring": "probes/similarity/gate_tables.py",
+    "tostring": "probes/similarity/gate_checks.py",
 }
 
 

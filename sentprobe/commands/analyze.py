@@ -3,7 +3,6 @@
 The command ``probe agree``: agreement of two tables that hold annotations of the same sentences.
 """
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -316,7 +315,7 @@ def format_table_command(sources: Sequence[str], parser: str | None, reading: Re
         value = getattr(reading, field.name)
         if value != field.default:
             arguments += [f"--{field.name.replace('_', '-')}", *([] if value is True else [str(value)])]
-    return shlex.join(["probe", "analyze", *sources, *arguments])
+    return opt.format_words(["probe", "analyze", *sources, *arguments])
 
 
 def _print_summary(table: Table, pace: "AnalysisProgress") -> None:

@@ -1,10 +1,12 @@
 """The command ``probe build``: write the datasets of a suite into a folder.
 
 The command ``probe audit``: measure how accurately surface cues alone predict the labels of datasets.
+
+The command ``probe features``: list the words that tell most about each label.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -125,6 +127,39 @@ def audit(
     leaking = [dataset_audit.task for dataset_audit in audits if dataset_audit.is_leaky]
     if leaking and (strict or expected):
         raise LeakError(f"leaks in {len(leaking)} of {len(audits)} datasets: {', '.join(leaking)}")
+
+
+@opt.expand_option_groups
+def features(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Datasets, or folders of datasets.")],
+    count: Annotated[int, typer.Option("--n", "-n", min=1, help="Features of each label.")] = 5,
+    ngrams: Annotated[int, typer.Option(min=1, max=2, help="1: words; 2: words and bigrams.")] = 1,
+    format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
+    out: Annotated[Path | None, opt.build_out_option(f"File to write; {opt.REPLACED}"), OUTPUT_FILE] = None,
+    *,
+    latex: opt.LatexOptions,
+) -> None:
+    """List the words that tell most about each label, by Naive Bayes.
+
+    They have the highest log-odds in the baseline tfidf, learned from the training items.
+    """
+    from sentprobe.probes.audits.audit_report import build_feature_table
+    from sentprobe.probes.encoders.baselines import Tfidf
+
+    require_libraries("sklearn")
+    style = find_table_format(format_, out, subject="a list of features")
+    caption = find_caption(latex, style)
+    for path in paths:
+        _check_kind(path)
+    datasets = [data for path in paths for _, data in _locate(path, None)]
+    telling = [(data, Tfidf(ngrams=ngrams).find_telling_features(data, count=count)) for data in datasets]
+
+    def make_records() -> list[dict[str, Any]]:
+        return [{"task": data.name, **asdict(feature)} for data, data_features in telling for feature in data_features]
+
+    write_tables((build_feature_table(*pair) for pair in telling), make_records, style, out=out, caption=caption)
+    if out is not None:
+        print_place(f"features: {out}")
 
 
 def _check_kind(path: Path) -> None:

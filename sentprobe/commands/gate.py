@@ -1,57 +1,94 @@
-"""The command ``probe gate``: how often a similarity threshold errs (false hits and misses)."""
+"""The commands ``probe gate``: how often a similarity threshold errs; and ``probe repair``: a model that errs less."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.help import map_given_options
-from sentprobe.commands.shared.table_output import find_table_format, print_or_write, write_tables
-from sentprobe.common.errors import UsageError, suggest
+from sentprobe.commands.shared.help import HelpfulCommand, map_given_options
+from sentprobe.commands.shared.interruption import report_interruption
+from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
+from sentprobe.commands.shared.table_output import FLAT, find_table_format, print_or_write, write_tables
+from sentprobe.common.errors import UsageError, format_count, suggest
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.processes import check_count, limit_threads
 from sentprobe.common.reading import parse_number
-from sentprobe.common.screen import show_bars
+from sentprobe.common.screen import print_message, print_text, show_bars
+from sentprobe.common.settings import HELD_OUT, MACHINE, Repeatable
+from sentprobe.common.specs import choose_member
 from sentprobe.common.tables import TableFormat
 from sentprobe.lexicon.read import load_lexicon
 
 JUNIT = "junit"
 
 
-@opt.expand_option_groups
-def gate(
-    context: typer.Context,
-    encoder: Annotated[
-        str, typer.Argument(metavar="ENCODER", help="Encoder or its path, or ce:MODEL for a cross-encoder.")
-    ],
-    then: Annotated[
-        str | None, typer.Option(metavar="ENCODER", help="Second encoder, for the pairs that pass the first.")
-    ] = None,
+class GateCommand(HelpfulCommand):
+    """A command whose ``--help`` lists rarely used options by name, without their descriptions."""
+
+    folded: ClassVar = (HELD_OUT, MACHINE)
+
+
+app = typer.Typer(add_completion=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdOptions:
+    """Options for the choice of the threshold."""
+
     threshold: Annotated[
         float | None,
         typer.Option(help="Lowest similarity that passes (euclid: greatest distance). Default: from --keep."),
-    ] = None,
+    ] = None
     keep: Annotated[
-        str,
-        typer.Option(
-            metavar="SHARE", help="Share of paraphrases that must pass. The threshold is set on half of the triplets."
-        ),
-    ] = "95%",
+        str | None, typer.Option(metavar="SHARE", help="Share of paraphrases that must pass. Default: 95%.")
+    ] = None
+    paraphrases: Annotated[Path | None, typer.Option(metavar="FILE", help="Paraphrases (columns a, b) for --keep.")] = (
+        None
+    )
+    budget: Annotated[
+        Repeatable, typer.Option(metavar="SHARE", help="Most false hits of a kind (95% bound); also NAME=SHARE.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions:
+    """Options to compare the result, and to fail."""
+
     max_false_hits: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[NAME=]SHARE",
-            help="Exit with 1 if a contrast or kind (NAME) may exceed it (95% interval); repeatable.",
-        ),
+        Repeatable, typer.Option(metavar="SHARE", help="Exit with 1 if a kind may exceed it; also NAME=SHARE.")
+    ] = None
+    baseline: Annotated[
+        Path | None, typer.Option(metavar="JSON", help="Exit with 1 if a kind is worse than in this file.")
+    ] = None
+    against: Annotated[str | None, typer.Option(metavar="ENCODER", help="Encoder to compare with, by kind.")] = None
+
+
+@app.command("gate", cls=GateCommand)
+@opt.expand_option_groups
+def gate(
+    context: typer.Context,
+    encoder: Annotated[str, typer.Argument(metavar="ENCODER", help="Encoder, ce:MODEL, or python: with a decision.")],
+    then: Annotated[
+        str | None, typer.Option(metavar="ENCODER", help="Second encoder, for the pairs that pass the first.")
     ] = None,
+    *,
+    rule: ThresholdOptions,
+    checks: CheckOptions,
     contrast: opt.ContrastsOption = None,
     pairs: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Also measure your pairs (columns a, b, same=0/1, kind).")
+        Path | None, typer.Option(metavar="FILE", help="Measure your pairs (columns a, b, same=0/1, kind).")
+    ] = None,
+    texts: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Measure edits of your texts, as gen edit makes them.")
+    ] = None,
+    parser: Annotated[
+        str | None, typer.Option(metavar="PARSER", help="Parser of --texts, as of gen edit. Default: none.")
     ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets for each contrast.")] = 400,
-    draws: Annotated[int, typer.Option(help="Repetitions with new triplets and weights.")] = 1,
+    draws: Annotated[int, typer.Option(help="Repetitions with other triplets and weights.")] = 1,
     seed: Annotated[int, opt.build_seed_option("triplets and encoder")] = 0,
     nearness: Annotated[str, typer.Option(help="Similarity: cosine, dot or euclid.")] = "cosine",
     intervals: Annotated[
@@ -63,18 +100,17 @@ def gate(
     out: opt.OutFileOption = None,
     cache: opt.CacheOption = True,
     threads: opt.ThreadsOption = None,
-    *,
     source: opt.TripletOptions,
     mood: opt.MoodOption = None,
 ) -> None:
     """Measure how often pairs of different meaning pass a similarity threshold.
 
-    A false hit is a pair of sentences that passes the threshold but differs in meaning; a miss is a paraphrase that
-    does not pass. A pair is the anchor of a triplet (see gen pairs) and its paraphrase, or the anchor and a negative.
+    A false hit is a pair that passes but differs in meaning; a miss is a paraphrase that does not pass. Pairs are
+    those of gen pairs, or yours.
     """
     from sentprobe.generator.pairs.contrasts import CONTRASTS
     from sentprobe.probes.encoders.cache import Cache
-    from sentprobe.probes.similarity import gate_tables as tables
+    from sentprobe.probes.similarity import gate_checks, gate_tables
     from sentprobe.probes.similarity.gate_run import gate as measure
 
     # JUnit XML is no format of tables: it is chosen by name or suffix, and passes as text here.
@@ -82,28 +118,38 @@ def gate(
     style = find_table_format(
         "text" if is_junit else format_, out, subject="gate", allowed=[*TableFormat], also=[JUNIT]
     )
-    kept_share = parse_share(keep, "--keep")
-    limits = parse_limits(max_false_hits or (), names=None if pairs else contrast or [*CONTRASTS])
-    given_options = map_given_options(context).values()
-    if threshold is not None and then is None and "--keep" in given_options:
-        raise UsageError("--threshold and --keep: give one of them")
-    if then is None and encoder.startswith("ce:") and "--nearness" in given_options:
+    if texts is not None and (pairs is not None or (rule.threshold is None and rule.paraphrases is None)):
+        raise UsageError(
+            "--texts: leave out --pairs"
+            if pairs is not None
+            else "--texts: its variants are easier than real paraphrases, and set no threshold; give --threshold, or "
+            "--paraphrases FILE"
+        )
+    names = None if pairs or texts else contrast or [*CONTRASTS]
+    limits = parse_limits(checks.max_false_hits or (), "--max-false-hits", names=names)
+    if then is None and encoder.startswith("ce:") and "--nearness" in map_given_options(context).values():
         raise UsageError("--nearness compares vectors, and a cross-encoder has none")
     if intervals and is_junit:
         raise UsageError("--intervals is for tables and records; the format junit has no intervals")
+    if checks.against is not None and (limits or is_junit):
+        raise UsageError("--against compares two encoders, without a limit; leave out --max-false-hits and junit")
     check_count("threads", threads)
     with limit_threads(threads), show_bars() as reporter:
         result = measure(
             encoder,
             then=then,
-            threshold=threshold,
-            keep=kept_share,
+            against=checks.against,
+            baseline=checks.baseline,
+            threshold=rule.threshold,
+            keep=None if rule.keep is None else parse_share(rule.keep, "--keep"),
+            paraphrases=rule.paraphrases,
+            budget=parse_limits(rule.budget or (), "--budget", names=names) or None,
             contrasts=contrast or (),
             n=n,
             draws=draws,
             seed=seed,
             measure=nearness,
-            pairs=pairs,
+            pairs=pairs if texts is None else edit_texts(texts, parser=parser, language=source.language),
             lexicon=load_lexicon(source.lexicon, source.language),
             vocabulary=source.vocabulary,
             templates=source.template or ("all",),
@@ -112,25 +158,50 @@ def gate(
             cache=Cache(find_cache_directory()) if cache else None,
             reporter=reporter,
         )
-    tables.check_limits(result, limits)
+    if texts is not None:
+        note = "Misses are of variants, which are far easier than real paraphrases: they are no recall."
+        notes = (note, *result.pair_notes)
+        result = replace(result, material=f"edits of the texts in {texts}", same_name="variants", pair_notes=notes)
+    gate_checks.check_limits(result, limits)
     if is_junit:
-        print_or_write(tables.format_junit(result, limits), out)
+        print_or_write(gate_checks.format_junit(result, limits), out)
     elif style is TableFormat.HTML:
         from sentprobe.probes.reports.pages.page_parts import build_gate_page
 
         print_or_write(build_gate_page(result, command=opt.format_command_line(), intervals=intervals), out)
+    elif style in FLAT:
+        print_or_write(result.format_records(style), out)
     else:
-        table = (str(result), tables.build_gate_grid(result, intervals=intervals), tables.format_gate_notes(result))
-        write_tables([table], result.to_records, style, out=out)
-    tables.check_false_hits(result, limits)
+        tables = gate_tables.build_gate_tables(result, intervals=intervals)
+        write_tables(tables, result.to_records, style, out=out)
+    gate_checks.check_results(result, limits)
 
 
-def parse_limits(texts: Sequence[str], *, names: Collection[str] | None) -> dict[str, float]:
+def edit_texts(path: Path, *, parser: str | None, language: str) -> list[tuple[str, str, bool, str]]:
+    """Return the opposites and variants of a file's texts as pairs (a, b, same, kind). Raises UsageError."""
+    from sentprobe.probes.corpus import text_edits, user_texts
+
+    has_parse = parser is not None or ".conll" in path.name.lower()
+    rules = [
+        rule
+        for kinds in ((), ("variants",))
+        for rule in text_edits.choose_edit_rules(kinds, language=language, has_parse=has_parse)
+    ]
+    counts = text_edits.EditCounts()
+    edits = text_edits.make_edits(
+        user_texts.read_user_texts(str(path)), rules, counts, parser=parser, language=language
+    )
+    pairs = [(edit.a, edit.b, bool(edit.same), edit.kind) for edit in edits]
+    print_message(f"{counts.edited} of {format_count(counts.texts, 'text')} edited; gen edit says why others are not")
+    return pairs
+
+
+def parse_limits(texts: Sequence[str], option: str, *, names: Collection[str] | None) -> dict[str, float]:
     """Convert limits such as ``5%`` (of all) and ``negation=1%`` to shares by name; the name of all is "".
 
     - names: the known contrasts; None: names are checked when the pairs have been read
 
-    >>> parse_limits(["5%", "negation=1%"], names=None)
+    >>> parse_limits(["5%", "negation=1%"], "--budget", names=None)
     {'': 0.05, 'negation': 0.01}
     """
     limits: dict[str, float] = {}
@@ -139,10 +210,10 @@ def parse_limits(texts: Sequence[str], *, names: Collection[str] | None) -> dict
         name = name.strip()
         if mark and (not name or (names is not None and name not in names)):
             known = suggest(name, names or ())
-            raise UsageError(f"--max-false-hits {text}: no contrast {name!r} is measured{known}")
+            raise UsageError(f"{option} {text}: no contrast {name!r} is measured{known}")
         if name in limits:
-            raise UsageError(f"--max-false-hits {text}: {name or 'a limit for all'} is given twice")
-        limits[name] = parse_share(share, "--max-false-hits")
+            raise UsageError(f"{option} {text}: {name or 'a limit for all'} is given twice")
+        limits[name] = parse_share(share, option)
     return limits
 
 
@@ -160,3 +231,80 @@ def parse_share(text: str, option: str) -> float:
     if not 0 <= share <= 1:
         raise UsageError(f"{option} {text}: a share from 0% to 100% is expected, such as 5% or 0.05")
     return share
+
+
+@opt.expand_option_groups
+def repair(
+    model: Annotated[str, typer.Argument(metavar="st:MODEL", help="Model of sentence-transformers.")],
+    texts: Annotated[str, typer.Option(metavar="FILE", help="Your texts: a line each, CSV, TSV, JSONL or CoNLL-U.")],
+    out: Annotated[Path, opt.build_out_option("Folder of the repaired model, new or empty."), OUTPUT_FOLDER],
+    column: Annotated[str | None, typer.Option(help="Column of the texts in a table. Default: text.")] = None,
+    parser: Annotated[
+        str | None,
+        typer.Option("--parser", "-p", help="spacy:PIPELINE or stanza. Default: none (numbers, dates, units only)."),
+    ] = None,
+    language: Annotated[str, typer.Option(help="Language of the texts: en or de.")] = "en",
+    pairs: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Your pairs too (columns a, b, same=0/1, kind).")
+    ] = None,
+    keep_texts: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="More texts, a line each, whose cosines are to stay.")
+    ] = None,
+    max_loss: Annotated[
+        float, typer.Option(metavar="POINTS", help="Exit with 1 if a kind is significantly worse by more points.")
+    ] = 2.0,
+    steps: Annotated[int, typer.Option(help="Number of batches.")] = 120,
+    batch: Annotated[int, typer.Option(help="Number of pairs or texts in a batch.")] = 32,
+    rate: Annotated[float, typer.Option(help="Learning rate.")] = 5e-5,
+    keep_weight: Annotated[float, typer.Option(help="Weight of the loss that keeps cosines; 0: none.")] = 30.0,
+    seed: Annotated[int, opt.build_seed_option("split, batches and dropout")] = 0,
+    format_: Annotated[str, opt.build_format_option(opt.TABLE_FORMATS)] = "text",
+    device: Annotated[str, opt.machine_option(help="auto, cpu, cuda or mps.")] = "auto",
+    precision: Annotated[str, opt.machine_option(help="float32, bfloat16 or auto.")] = "float32",
+    threads: opt.ThreadsOption = None,
+) -> None:
+    """Train a model on opposites of your texts, near its old vectors.
+
+    Opposites and variants are those of gen edit. 30% of the texts are held out: the figures before and after are of
+    these. A killed repair resumes with the same command.
+    """
+    for name, count in (("steps", steps), ("batch", batch), ("threads", threads)):
+        check_count(name, count)
+    if not rate > 0 or not keep_weight >= 0:
+        raise UsageError("--rate must be above 0, and --keep-weight at least 0")
+    style = find_table_format(format_, None, subject="a repair")
+    from sentprobe.probes.classifier.probe import Precision
+    from sentprobe.probes.repair.repair_measures import build_repair_tables
+    from sentprobe.probes.repair.repair_run import RepairPlan
+    from sentprobe.probes.repair.repair_run import repair as run
+
+    plan = RepairPlan(
+        model=model,
+        texts=texts,
+        out=out,
+        column=column,
+        pairs=pairs,
+        keep_texts=keep_texts,
+        parser=parser,
+        language=language,
+        max_loss=max_loss / 100,
+        command=opt.format_command_line(),
+    )
+    kept = f"checkpoints are kept in {plan.checkpoints}; the same command resumes from the last complete one"
+    with limit_threads(threads), show_bars() as reporter, report_interruption(kept):
+        result = run(
+            plan,
+            reporter=reporter,
+            steps=steps,
+            batch=batch,
+            rate=rate,
+            keep_weight=keep_weight,
+            seed=seed,
+            device=device,
+            precision=choose_member(Precision, precision, what="precision"),
+        )
+    if style not in FLAT:
+        print_text(str(result))
+    write_tables(build_repair_tables(result), result.to_records, style)
+    if result.list_losses():
+        raise typer.Exit(1)

@@ -59,7 +59,7 @@ def generate(
                 "no effect; put options of a subcommand after it"
             )
         return
-    from sentprobe.commands.gen_space import choose_record_format, make_space
+    from sentprobe.commands.shared.gen_space import choose_record_format, make_space
     from sentprobe.generator.bulk.generate import find_excluded_indices, write_file, write_sentences
     from sentprobe.generator.spaces.profile import load_profile
 

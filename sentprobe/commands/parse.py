@@ -62,7 +62,7 @@ def parse(
 
     If the grammar does not cover a sentence, stderr names the token where parsing stopped, and the exit code is 1.
     """
-    from sentprobe.commands.gen_space import choose_record_format
+    from sentprobe.commands.shared.gen_space import choose_record_format
     from sentprobe.generator.bulk.parsed_records import format_parsed, write_parsed
 
     if sentences and file is not None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +17,7 @@ from sentprobe.common.screen import print_text
 from sentprobe.common.tables import TableFormat
 
 if TYPE_CHECKING:
-    from sentprobe.probes.results.result import Results
+    from sentprobe.probes.results.result import Result, Results
 
 
 def verify(
@@ -59,13 +60,30 @@ def verify(
 
 
 def _select_repeated(first: "Results", second: "Results") -> "tuple[Results, str]":
-    """Return the results of cells that were repeated, and a note on others: of earlier runs into the same folder."""
+    """Return the scores that were repeated, and a note on others: of earlier runs into the same folder."""
     from sentprobe.probes.results.result import Results
 
-    repeated = tuple(record for record in first.records if record.cell in second.records_by_cell)
-    others = len(first.records) - len(repeated)
-    note = f"Not repeated: {format_count(others, 'result')} of other runs; run.toml is of the last.\n" if others else ""
-    return Results(repeated), note
+    repeated: list[Result] = []
+    for record in first.records:
+        again = [other.scores for other in second.records_by_cell.get(record.cell, ())]
+        seeds = {
+            condition: {score.seed for scores in again if condition in scores for score in scores[condition].seeds}
+            for condition in record.scores
+        }
+        scores = {
+            condition: replace(score, seeds=tuple(seed for seed in score.seeds if seed.seed in seeds[condition]))
+            for condition, score in record.scores.items()
+            if seeds[condition].intersection(seed.seed for seed in score.seeds)
+        }
+        if scores:
+            repeated.append(replace(record, scores=scores))
+    others = sum(map(_count_probes, first.records)) - sum(map(_count_probes, repeated))
+    note = f"Not repeated: {format_count(others, 'probe')} of other runs; run.toml is of the last.\n" if others else ""
+    return Results(tuple(repeated)), note
+
+
+def _count_probes(record: "Result") -> int:
+    return sum(len(score.seeds) for score in record.scores.values())
 
 
 def _repeat_run(run: Path, out: Path, *, trust: bool) -> None:

@@ -285,6 +285,11 @@ LIBRARIES_BY_EXTRA = {
     "probe": PROBE,
     "train": {"lightning_fabric": "lightning-fabric", "defusedxml": "defusedxml"},
     "dask": {"distributed": "Dask"},
+    "sentence-transformers": {
+        "sentence_transformers": "sentence-transformers",
+        "accelerate": "accelerate",
+        "datasets": "datasets",
+    },
 }
 """Libraries of each extra: import name to display name."""
 

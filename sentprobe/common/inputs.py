@@ -10,6 +10,7 @@ Folders that sentprobe recognises by a file in them: results, tables of corpora,
 """
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -84,7 +85,10 @@ class _Guard:
     """The files and folders that a command reads, its outputs, and the folders that it manages."""
 
     def __init__(self, command_line: Sequence[str]) -> None:
-        self.command_line = command_line
+        # A path may follow a name in a word, as in file:vectors.npy?sentences=lines.txt.
+        parts = [part for word in command_line for part in (word, *re.split("[=?&]", word), word.partition(":")[2])]
+        parts += [part.partition(":")[2] for part in parts]
+        self.named_paths = {os.path.abspath(os.path.expanduser(part)) for part in parts if part}  # noqa: PTH100, PTH111
         self.files: dict[FileIdentity, str] = {}
         """For each file that was read: the words for it in messages."""
         self.folders: dict[FileIdentity, Path] = {}
@@ -154,18 +158,14 @@ def record_input(path: Path) -> None:
 
 
 def _check_special_file(path: str, mode: int) -> None:
-    """Raise UsageError for a pipe, device or socket that neither the command line names nor the system provides.
+    """Raise UsageError for a pipe, device or socket that the command line does not name.
 
     In the folder of a stranger, reading a pipe would never begin, and reading a device would never end.
     """
-    is_special = not stat.S_ISREG(mode) and not stat.S_ISDIR(mode) and not path.startswith(_SYSTEM_PATHS)
-    if _guard is not None and is_special and not any(path in word for word in _guard.command_line):
+    is_special = not stat.S_ISREG(mode) and not stat.S_ISDIR(mode) and path != os.devnull
+    if _guard is not None and is_special and os.path.abspath(path) not in _guard.named_paths:  # noqa: PTH100
         _guard.refusal = UsageError(f"{path}: is a pipe or a device, and a file is expected")
         raise _guard.refusal
-
-
-_SYSTEM_PATHS = ("/dev/null", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/shm/", "/sys/")
-"""What libraries open by themselves, and which ends. A file that names /dev/zero or /dev/stdin is refused."""
 
 
 def to_input_path(path: Path) -> str:

@@ -17,6 +17,7 @@ from typing import IO, Any, TypeVar
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from sentprobe.common.errors import FormatError, SentprobeError
+from sentprobe.common.inputs import to_input_path
 
 ASCII_BLANKS = " \t\r\n\f\v"
 """The characters that separate fields in ARPA files and word vectors; other white space, such as U+3000, is a word."""
@@ -149,8 +150,10 @@ def parse_number(text: str) -> float:
     return number
 
 
-HARMLESS_BYTES = 1 << 24
-"""Unpacked size in bytes up to which every file is accepted."""
+HARMLESS_BYTES = 1 << 28
+"""Unpacked size in bytes up to which every archive and Parquet file is accepted; vectors may be mostly zeros."""
+HARMLESS_TEXT = 1 << 24
+"""The same of packed text, which is read line by line."""
 RATIO = 200
 """Maximum number of unpacked bytes per packed byte, for larger files; generated sentences as JSONL reach 10."""
 
@@ -159,7 +162,7 @@ class ProportionError(OSError):
     """A compressed file unpacks to more than RATIO times its size."""
 
 
-def check_proportion(unpacked: int, packed: int) -> None:
+def check_proportion(unpacked: int, packed: int, *, harmless: int | None = None) -> None:
     """Raise ProportionError if *unpacked* bytes are too many for a compressed file of *packed* bytes.
 
     >>> check_proportion(8_000_000_000, 1_000_000)  # doctest: +ELLIPSIS
@@ -167,9 +170,9 @@ def check_proportion(unpacked: int, packed: int) -> None:
     ...
     sentprobe.common.reading.ProportionError: 1,000,000 bytes unpack to more than 200 times as many; ...
     """
-    if unpacked > max(HARMLESS_BYTES, RATIO * packed):
+    if unpacked > max(harmless or HARMLESS_BYTES, RATIO * packed):
         raise ProportionError(
-            f"{packed:,} bytes unpack to more than {RATIO} times as many; unpack it yourself if it is meant"
+            f"{packed:,} bytes unpack to more than {RATIO} times as many; save it uncompressed if it is meant"
         )
 
 
@@ -191,6 +194,25 @@ def check_archive(path: Path) -> None:
         raise OSError(f"damaged: {damaged!r} in it differs from its checksum")
 
 
+_PARQUET_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4}
+"""Bytes of a value in memory by its type in Parquet; 8 of others, for texts those of their place."""
+
+
+def check_parquet(path: Path) -> None:
+    """Raise ProportionError if a Parquet file unpacks to too much. Raises what pyarrow raises for a damaged file."""
+    import pyarrow.parquet as pq
+
+    facts = pq.read_metadata(to_input_path(path))
+    groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
+    columns = [group.column(number) for group in groups for number in range(group.num_columns)]
+    # Its own size of the values leaves out those that it states once for many rows.
+    sizes = (
+        max(column.total_uncompressed_size, column.num_values * _PARQUET_WIDTHS.get(column.physical_type, 8))
+        for column in columns
+    )
+    check_proportion(sum(sizes), path.stat().st_size)
+
+
 class _LimitedStream(io.RawIOBase):
     """A stream of unpacked bytes. It raises ProportionError if they are too many for the packed bytes read so far."""
 
@@ -207,8 +229,8 @@ class _LimitedStream(io.RawIOBase):
         part = self._unpacked.read(len(view))
         view[: len(part)] = part
         self._count += len(part)
-        if self._count > HARMLESS_BYTES:
-            check_proportion(self._count, self._position())
+        if self._count > HARMLESS_TEXT:
+            check_proportion(self._count, self._position(), harmless=HARMLESS_TEXT)
         return len(part)
 
     def close(self) -> None:

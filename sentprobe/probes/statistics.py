@@ -56,6 +56,22 @@ def wilson(correct: float, total: float, *, confidence: float = 0.95) -> Interva
     return Interval(low, high)
 
 
+def compute_upper_bound(counts: ArrayLike, total: float, *, confidence: float = 0.95) -> Floats:
+    """Return the one-sided upper confidence bound of each proportion *counts* / *total* (Clopper and Pearson 1934).
+
+    The bound is exact for independent items. *counts* and *total* need not be integers: see :func:`wilson`.
+
+    >>> compute_upper_bound([0, 5], 100).round(4).tolist()
+    [0.0295, 0.1023]
+    """
+    from scipy.special import betaincinv
+
+    array = np.asarray(counts, np.float64)
+    misses = np.maximum(total - array, 0.0)
+    bounds = betaincinv(array + 1, np.maximum(misses, 1e-300), confidence)
+    return np.where(misses > 0, bounds, 1.0)
+
+
 def chance_interval(share: float, total: float, *, confidence: float = 0.95) -> Interval:
     """Return the range in which an accuracy on *total* items does not differ significantly from *share*.
 
@@ -157,6 +173,18 @@ def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
         return float((sizes**2).sum() / total)
     clustered = ((sums - sizes * share) ** 2).sum() / total**2 * count / (count - 1)
     return float(max(1.0, clustered / independent))
+
+
+def count_effective(units: ArrayLike) -> float:
+    """Return the effective number of items in the worst case, in which all items of a unit agree.
+
+    It is n^2 divided by the sum of squared unit sizes (Kish 1965). *units* are the unit numbers of n items, at least 1.
+
+    >>> count_effective([1, 2, 3, 4]), count_effective([1, 1, 2, 2])
+    (4.0, 2.0)
+    """
+    sizes = np.unique(np.asarray(units), return_counts=True)[1].astype(np.float64)
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
 def accuracy_interval(scores: ArrayLike, units: Sequence[int], *, confidence: float = 0.95) -> Interval:

@@ -136,6 +136,7 @@ TOO_MUCH = "bytes unpack to more than 200 times as many"
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "HARMLESS_BYTES", 1 << 18)
+    monkeypatch.setattr(reading, "HARMLESS_TEXT", 1 << 18)
 
 
 def test_parts_of_an_archive_count_together(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Options that several commands share: single options, and dataclasses of options for :func:`expand_option_groups`."""
 
 import inspect
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -51,7 +52,16 @@ def build_option(setting: Setting) -> Any:
 
 def format_command_line() -> str:
     """Return the command line of this process, which dataset cards and results record."""
-    return shlex.join(["probe", *sys.argv[1:]])
+    return format_words(["probe", *sys.argv[1:]])
+
+
+def format_words(words: Iterable[str]) -> str:
+    """Return a command as one text for a shell, without the passwords in URLs.
+
+    >>> format_words(["probe", "analyze", "a b.txt", "corenlp:http://bob:secret@host:9000"])
+    "probe analyze 'a b.txt' 'corenlp:http://bob:***@host:9000'"
+    """
+    return shlex.join(re.sub(r"(://[^/@:\s]*):[^/@\s]*@", r"\1:***@", word) for word in words)
 
 
 def build_seed_option(purpose: str, panel: str | None = None) -> Any:

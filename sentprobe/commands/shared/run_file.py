@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
@@ -16,7 +17,7 @@ from sentprobe.probes.runs.suite_options import is_unused
 
 UNWRITTEN_KEYS = ("config", "trust", "force", "dry-run", "wait", "verbose")
 """Options that a written run file leaves out, because they do not change the results."""
-ONLY_ON_COMMAND_LINE = ("config", "trust")
+ONLY_ON_COMMAND_LINE = ("config", "trust", "dry-run")
 CONFIG_HELP = "Options in a TOML file; the command line wins."
 TRUST_HELP = "Let --config name encoders that run code or connect."
 HEAD = "# The settings of a run. To do it again: probe run --config THIS_FILE --out ELSEWHERE\n"
@@ -92,8 +93,8 @@ def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
             is_scalar = settings[key].is_list and not isinstance(value, list)
             values[settings[key].parameter] = [value] if is_scalar else value
             for request in (value if isinstance(value, list) else [value]) if key in REQUESTING_KEYS else ():
-                place = _locate_text(path, text, key, str(request))
-                context.meta.setdefault(_REQUESTS, []).append((settings[key].parameter, key, place, request))
+                locate = partial(_locate_text, path, text, key, str(request))  # each call reads the whole file
+                context.meta.setdefault(_REQUESTS, []).append((settings[key].parameter, key, locate, request))
         context.default_map = {**(context.default_map or {}), **values}
     return path
 
@@ -101,7 +102,7 @@ def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
 REQUESTING_KEYS = ("encoder", "probe-vectors", "scheduler")
 """Keys whose values can run code, open a connection or send a key."""
 _REQUESTS = "sentprobe.requests"
-"""Entry of Typer's context with the values of these keys: parameter, key, place in the file, and text."""
+"""Entry of Typer's context with the values of these keys: parameter, key, function that finds the place, text."""
 
 
 def check_requests(context: typer.Context, *, trust: bool) -> None:
@@ -109,7 +110,7 @@ def check_requests(context: typer.Context, *, trust: bool) -> None:
 
     Options on the command line, which replace those of the file, are not checked.
     """
-    for parameter, key, place, text in context.meta.get(_REQUESTS, ()):
+    for parameter, key, locate, text in context.meta.get(_REQUESTS, ()):
         source = context.get_parameter_source(parameter)
         if source is None or source.name != "DEFAULT_MAP":
             continue
@@ -120,11 +121,11 @@ def check_requests(context: typer.Context, *, trust: bool) -> None:
         request = ForeignRequest.CONNECTION if key == "scheduler" else find_request(text, kinds)
         if request is ForeignRequest.KEY:
             raise UsageError(
-                f"{place}: {key} {text} {request}, which only the command line may ask for: --{key} {text}"
+                f"{locate()}: {key} {text} {request}, which only the command line may ask for: --{key} {text}"
             )
         if request is not None and not trust:
             raise UsageError(
-                f"{place}: {key} {text} {request}, which a run file may not ask for: add --trust if you trust the "
+                f"{locate()}: {key} {text} {request}, which a run file may not ask for: add --trust if you trust the "
                 f"file, or give it on the command line: --{key} {text}"
             )
 

@@ -3,6 +3,7 @@
 The misspelling ``intransitve`` in the published examples gives a warning; any other unknown key is an error.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -135,7 +136,7 @@ def _parse_json_text(text: str, source: str) -> object:
     def reject_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
         members = dict(pairs)
         if len(members) < len(pairs):
-            duplicate = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
+            (duplicate, _), *_ = Counter(key for key, _ in pairs).most_common(1)
             raise UsageError(f"{source}: the key {duplicate!r} is stated twice in one object")
         return members
 

@@ -11,8 +11,9 @@ from sentprobe.common.values import check_record, parse_json
 from sentprobe.probes.audits.cue_audit import CONFIDENCE, FORMAT, Audit, Bound, Finding, Verdict
 from sentprobe.probes.audits.cue_classifiers import Classifier, ModelScore, Trial
 from sentprobe.probes.audits.cue_features import CUES
-from sentprobe.probes.datasets.dataset import Split
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
 from sentprobe.probes.datasets.known_task import Cue
+from sentprobe.probes.encoders.baselines import TellingFeature
 from sentprobe.probes.results.data_facts import SplitOverlap
 from sentprobe.probes.runs.suites import find_redundancy
 from sentprobe.probes.statistics import Interval
@@ -193,6 +194,19 @@ def build_cue_grid(audit: Audit) -> Grid:
         title = CUES[finding.cue].get_title(probed=audit.probed)
         rows.append(GridRow(title, "", (*_build_score_cells(finding.score), *classifiers, verdict)))
     return Grid(HEADER, tuple(rows), left=frozenset({0, len(HEADER) - 1}))
+
+
+def build_feature_table(data: ProbeDataset, features: Sequence[TellingFeature]) -> ShownTable:
+    """Return the table of the most telling features of each label of a dataset; a note names labels without any."""
+    rows = []
+    for telling in features:
+        counts = (f"{telling.log_odds:.2f}", f"{telling.items}", f"{100 * telling.with_label / telling.items:.0f}%")
+        rows.append(GridRow(telling.label, telling.label, tuple(map(GridCell, (telling.feature, *counts)))))
+    title = f"{data.name} ({len(data.splits[Split.TRAIN])} training items)"
+    header = ("label", "feature", "log-odds", "items", "with label")
+    labels = [label for label in data.labels if label not in {telling.label for telling in features}]
+    notes = f"no feature is more frequent under: {', '.join(labels)}\n" if labels else ""
+    return title, Grid(header, tuple(rows), left=frozenset({0, 1})), notes
 
 
 def _build_score_cells(score: ModelScore) -> tuple[GridCell, GridCell]:

@@ -12,6 +12,7 @@ import numpy as np
 from sentprobe.common.errors import SentprobeError, UsageError, first_line, folder_part_error, path_error
 from sentprobe.common.files import atomic_folder, atomic_path, to_local_path
 from sentprobe.common.inputs import describe_folder, manage_folder, to_input_path
+from sentprobe.common.reading import check_parquet
 from sentprobe.common.values import BadSyntaxError, format_json, parse_json
 from sentprobe.probes.datasets import hub
 from sentprobe.probes.datasets.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
@@ -253,6 +254,7 @@ def read_columns(path: Path, columns: dict[str, str]) -> Any:
     import pyarrow.parquet as pq
 
     try:
+        check_parquet(path)
         table = pq.read_table(to_input_path(path))
         table.validate(full=True)
     except FileNotFoundError:

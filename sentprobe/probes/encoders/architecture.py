@@ -17,6 +17,7 @@ DEFAULT_LAYERS: Mapping[str, int] = {
     "lstm": 1,
     "bilstm-last": 1,
     "bilstm-max": 1,
+    "bilstm-att": 1,
     "gated-conv": 8,
     "gru-uni": 1,
     "gru-bi": 1,
@@ -51,7 +52,7 @@ class Architecture:
 
 
 CONFIG_FILE = "config.json"
-FORMAT = "sentprobe sentence model 1"
+FORMAT = "sentprobe sentence model 2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ may yet be right often: in many sentences that have the noun before the verb, th
 adds up a vector for each word at its place knows nothing of structure either, and has the order of all words.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -59,6 +59,19 @@ class SparseNaiveBayes:
             indices.append(scores.argmax(axis=1))
         return np.asarray(self.classes[np.concatenate(indices)], np.int64)
 
+    def compute_log_odds(self) -> Iterator[NDArray[np.float64]]:
+        """Yield, for each label, the log-odds of the features under it against all other labels together, (features,).
+
+        With two labels, these are the weights by which :meth:`predict` decides. Rounding makes equal features tie.
+        """
+        weights = self._weights.tocsc()
+        weights.data = np.expm1(weights.data)
+        total = np.asarray(weights.sum(axis=1)).ravel()
+        for index in range(len(self.classes)):
+            own = weights[:, [index]].toarray().ravel()
+            own_shares, other_shares = ((w + 1) / (w + 1).sum() for w in (own, total - own))
+            yield np.round(np.log(own_shares / other_shares), 9)
+
 
 MAX_NGRAMS = 2
 """Length of the longest n-grams of *tfidf*: bigrams, as in the paper."""
@@ -107,6 +120,20 @@ class Length:
         return _fit_predict(vectorizer, regression, data, _make_length_features(data))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TellingFeature:
+    """A feature by which Naive Bayes recognises a label (Conneau et al. 2018, section 4)."""
+
+    label: str
+    feature: str
+    """One or two words, such as ``frowns``, or a probe word, such as ``probe 0 is dance``."""
+    log_odds: float
+    items: int
+    """How many training items have the feature."""
+    with_label: int
+    """How many of these have the label."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tfidf:
     """The baseline of multinomial Naive Bayes on scikit-learn's tf-idf weights of words, or words and bigrams."""
@@ -124,6 +151,30 @@ class Tfidf:
         del seed
         vectorizer = import_module_of_extra("sklearn.feature_extraction.text").TfidfVectorizer
         return _fit_predict(vectorizer(analyzer=self._extract_terms), SparseNaiveBayes(), data, lambda item: item)
+
+    def find_telling_features(self, data: ProbeDataset, *, count: int) -> "list[TellingFeature]":
+        """Return, for each label in turn, the *count* features with the highest log-odds above 0 in training items."""
+        vectorizer = import_module_of_extra("sklearn.feature_extraction.text").TfidfVectorizer(
+            analyzer=self._extract_terms
+        )
+        train = data.splits[Split.TRAIN]
+        features = vectorizer.fit_transform(_read_items(data, train)).tocsc()
+        model = SparseNaiveBayes().fit(features, train.targets)
+        names = vectorizer.get_feature_names_out()
+        telling = []
+        for label, odds in zip(model.classes.tolist(), model.compute_log_odds(), strict=True):
+            for column in (c for c in np.argsort(-odds, kind="stable")[:count].tolist() if odds[c] > 0):
+                targets = train.targets[features[:, [column]].nonzero()[0]]
+                telling.append(
+                    TellingFeature(
+                        label=data.labels[label],
+                        feature=str(names[column]),
+                        log_odds=float(odds[column]),
+                        items=len(targets),
+                        with_label=int((targets == label).sum()),
+                    )
+                )
+        return telling
 
     def _extract_terms(self, item: "_Item") -> list[str]:
         tokens, probes = item

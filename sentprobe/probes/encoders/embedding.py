@@ -9,7 +9,6 @@ from sentprobe.common.screen import Reporter, SilentReporter, shorten
 from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.encoder import Encoder, EncoderError, Vectors, check_vectors, get_capabilities
-from sentprobe.probes.encoders.precomputed import Precomputed
 from sentprobe.probes.encoders.variants import ErasedEncoder, ReducedEncoder
 
 CHUNK = 1024
@@ -34,8 +33,6 @@ def embed(
         texts = [*sentences, *encoder.training_sentences]
         vectors = embed(encoder.base, texts, cache=cache, reporter=reporter)
         return encoder.erase(vectors[: len(sentences)], vectors[len(sentences) :])
-    if isinstance(encoder, Precomputed):  # its vectors are in memory, and the table below would be a copy
-        return _encode(encoder, sentences)
     reporter = reporter or SilentReporter()
     cache = cache if get_capabilities(encoder).cacheable and encoder.fingerprint else None
     distinct = list(dict.fromkeys(sentences))

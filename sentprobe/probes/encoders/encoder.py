@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
@@ -108,6 +109,14 @@ TruncationCounter: TypeAlias = Callable[[Sequence[str]], int | None]
 """A function that returns the number of sentences that an encoder truncates; None: unknown."""
 
 
+class Half(StrEnum):
+    """A half of the vector of a bidirectional encoder: the direction in which it reads the sentence, or both halves."""
+
+    BOTH = "both"
+    FORWARD = "forward"
+    BACKWARD = "backward"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
     """Optional properties of an encoder, such as its layer and its notes for the user."""
@@ -136,6 +145,8 @@ class Capabilities:
 
     None: the encoder has no word vectors.
     """
+    halves: tuple[Half, ...] = ()
+    """The directions of the first and the second half of a vector; empty if the directions are not apart in it."""
     bind_to_order: Callable[[Sequence[str]], Encoder] | None = None
     """Returns an encoder in which vector i belongs to sentence i of the distinct sentences of all datasets.
 
@@ -146,7 +157,7 @@ class Capabilities:
         self, *, family: str, bind_to_order: Callable[[Sequence[str]], Encoder] | None = None
     ) -> "Capabilities":
         """Return the properties of a variant. Its vectors are not cached, since those of the base encoder are."""
-        without_step = replace(self, needs_all_sentences=False, step=None, epoch=None, word_vectors=None)
+        without_step = replace(self, needs_all_sentences=False, step=None, epoch=None, word_vectors=None, halves=())
         return replace(without_step, cacheable=False, family=family, bind_to_order=bind_to_order)
 
 

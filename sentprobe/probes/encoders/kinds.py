@@ -107,6 +107,7 @@ _UNTRAINED_NETWORKS = {
     "lstm": "LSTM, its last state",
     "bilstm-last": "BiLSTM, last state of each direction",
     "bilstm-max": "BiLSTM with max pooling",
+    "bilstm-att": "BiLSTM with self-attention",
     "gated-conv": "gated convolutions with max pooling",
     "gru-uni": "GRU, its last state",
     "gru-bi": "bidirectional GRU, last state of each direction",
@@ -115,7 +116,7 @@ _UNTRAINED_NETWORKS = {
 ENCODERS = (
     EncoderKind(
         "bow:glove.6B.300d.txt",
-        "average of word vectors, from a file (word2vec, fastText, GloVe) or random",
+        "average or sum of word vectors, from a file (word2vec, fastText, GloVe) or random",
         _load_builder("word_vectors:build_bow", seeded=True),
         SpecArgument.OPTIONAL,
         extra="gensim",
@@ -241,7 +242,7 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
     plain, storage_options = split_options(bare, *STORAGE_OPTION_NAMES)
     storage = replace_options(StorageOptions(), storage_options, owner=spec.kind)
     if paths and UNCHANGED not in storage.variants:
-        raise UsageError(f"{spec}: {ERASE}= needs unchanged vectors; leave out dims= and quantize=")
+        raise UsageError(f"{spec}: {ERASE}= needs unchanged vectors; leave out half=, dims= and quantize=")
     encoders = list(kind.build(plain, seed))
     label = spec.label or ""
     erased = list(make_erased_encoders(encoders, paths, label=label))
@@ -254,7 +255,7 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
 
 
 def has_unchanged_vectors(spec: Spec) -> bool:
-    """Return whether a spec has none of the options ``dims``, ``quantize`` and ``erase``."""
+    """Return whether a spec has none of the options ``half``, ``dims``, ``quantize`` and ``erase``."""
     return not any(name in (*STORAGE_OPTION_NAMES, ERASE) for name, _ in spec.options)
 
 

@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from sentprobe.common.errors import UsageError
 from sentprobe.probes.encoders.architecture import Architecture
+from sentprobe.probes.encoders.encoder import Half
 
 
 class Network(nn.Module, ABC):
@@ -18,6 +19,8 @@ class Network(nn.Module, ABC):
 
     dim: int
     """Width of the sentence vector."""
+    halves: tuple[Half, ...] = ()
+    """The directions in which the two halves of the sentence vector are read; empty if they are not apart in it."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -103,6 +106,7 @@ RECURRENT_KINDS: Mapping[str, RecurrentKind] = {
     "lstm": RecurrentKind(nn.LSTM, 4, 1),  # Adi et al. 2017, section 4
     "bilstm-last": RecurrentKind(nn.LSTM, 4, 2),  # Conneau et al. 2018, section 3
     "bilstm-max": RecurrentKind(nn.LSTM, 4, 2, uses_maximum=True),  # Conneau et al. 2018, section 3
+    "bilstm-att": RecurrentKind(nn.LSTM, 4, 2),  # Conneau et al. 2017, section 3.2.3
     "gru-uni": RecurrentKind(nn.GRU, 3, 1),
     "gru-bi": RecurrentKind(nn.GRU, 3, 2),
 }
@@ -116,6 +120,8 @@ class Recurrent(Network):
         self.kind = RECURRENT_KINDS[architecture.kind]
         self.hidden = architecture.hidden
         self.dim = self.kind.directions * self.hidden
+        if self.kind.directions == 2 and architecture.layers == 1:  # each direction of a second layer reads both
+            self.halves = (Half.FORWARD, Half.BACKWARD)
         widths = (architecture.inputs, *(self.dim for _ in range(architecture.layers - 1)))
         self.layers = nn.ModuleList(
             RecurrentLayer(self.kind.cells, width, self.hidden, directions=self.kind.directions) for width in widths
@@ -135,7 +141,7 @@ class Recurrent(Network):
             nn.init.uniform_(weight, -bound, bound, generator=generator)
 
     def compute_states(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the state of the last layer at each word, (b, time, dim)."""
+        """Return the state of the last layer at each word, (b, time, directions * hidden)."""
         for layer in self.layers:
             vectors = layer(vectors, lengths)
         return vectors
@@ -149,6 +155,45 @@ class Recurrent(Network):
         rows = torch.arange(len(vectors), device=vectors.device)
         forth = vectors[rows, lengths.to(vectors.device) - 1, : self.hidden]
         return torch.cat((forth, vectors[:, 0, self.hidden :]), dim=1)
+
+
+ATTENTION_VIEWS = 4
+"""Number of weighted averages of the states, one for each query."""
+
+
+class SelfAttentive(Recurrent):
+    """``bilstm-att`` (Conneau et al. 2017, section 3.2.3): averages of a BiLSTM's states, weighted by self-attention.
+
+    A state's weight in a view is the softmax, over the words, of the product of the view's query and the state's key.
+    The key is the hyperbolic tangent of an affine map of the state. Keys serve all views.
+    """
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__(architecture)
+        self.keys = nn.Linear(self.dim, self.dim)
+        self.queries = nn.Parameter(torch.empty(ATTENTION_VIEWS, self.dim))
+        self.dim *= ATTENTION_VIEWS
+        self.halves = ()  # the weights of the states of one direction depend on both
+
+    @staticmethod
+    def count_weights(architecture: Architecture) -> int:
+        """Return the number of weights, including those of keys and queries."""
+        width = 2 * architecture.hidden
+        return Recurrent.count_weights(architecture) + width * (width + 1 + ATTENTION_VIEWS)
+
+    def sample_weights(self, generator: torch.Generator) -> None:
+        super().sample_weights(generator)
+        bound = 1 / math.sqrt(self.keys.in_features)  # PyTorch's for affine maps
+        for weight in (*self.keys.parameters(), self.queries):
+            nn.init.uniform_(weight, -bound, bound, generator=generator)
+
+    def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Return the weighted averages of the states, one after the other, (b, dim)."""
+        states = self.compute_states(vectors, lengths)  # (b, time, 2 * hidden)
+        scores = torch.tanh(self.keys(states)) @ self.queries.T  # (b, time, views)
+        mask = make_word_mask(states, lengths)
+        weights = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(dim=1)
+        return (weights.transpose(1, 2) @ states).flatten(1)
 
 
 KERNEL_WIDTH = 3
@@ -250,6 +295,7 @@ class Average(Network):
 
 NETWORKS: Mapping[str, type[Network]] = {
     **dict.fromkeys(RECURRENT_KINDS, Recurrent),
+    "bilstm-att": SelfAttentive,
     "gated-conv": GatedConvolutions,
     "cbow": Average,
 }

@@ -10,7 +10,7 @@ import numpy as np
 from sentprobe.common.errors import first_line, path_error
 from sentprobe.common.specs import Spec, read_options
 from sentprobe.probes.encoders import vector_formats
-from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Vectors, digest, select_rows
+from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Vectors, digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,10 @@ class Precomputed:
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the vectors of the sentences, (n, dim) float32. Raises EncoderError if a sentence has no vector."""
+        return self.vectors[self.find_rows(sentences)]
+
+    def find_rows(self, sentences: Sequence[str]) -> list[int]:
+        """Return the row of each sentence in ``vectors``. Raises EncoderError if a sentence has no vector."""
         rows = [self.rows.get(_normalize_spaces(sentence), -1) for sentence in sentences]
         missing = [text for text, row in zip(sentences, rows, strict=True) if row < 0]
         if missing:
@@ -52,7 +56,7 @@ class Precomputed:
                 f"{self.source} has no vector for the sentence {missing[0]!r} "
                 f"({len(missing)} of {len(sentences)} requested sentences are missing)"
             )
-        return select_rows(self.vectors, rows)
+        return rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Variants of encoders whose vectors are cut to their first dimensions (``dims=64``), rounded, or both.
+"""Variants of encoders whose vectors are cut to a half (``half=forward``) or their first dimensions, or rounded.
 
 Variants of encoders, without the information on a dataset's labels (LEACE; Belrose et al. 2023, theorem 4.3).
 
@@ -15,7 +15,7 @@ import numpy as np
 from sentprobe.common.errors import UsageError, check_whole
 from sentprobe.common.specs import OptionPair, Spec, choose_member, parse_spec, replace_options
 from sentprobe.probes.datasets.dataset import Indices, ProbeDataset, Split
-from sentprobe.probes.encoders.encoder import Baseline, Capabilities, Encoder, Vectors, digest, get_capabilities
+from sentprobe.probes.encoders.encoder import Baseline, Capabilities, Encoder, Half, Vectors, digest, get_capabilities
 from sentprobe.probes.statistics import Floats
 
 
@@ -32,8 +32,10 @@ class Rounding(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storage:
-    """The number of dimensions and the rounding of a variant's vectors."""
+    """The part and the rounding of a variant's vectors."""
 
+    half: Half = Half.BOTH
+    """The half of a bidirectional encoder (Ettinger et al. 2018, section 7.2)."""
     dims: int = 0
     """Number of dimensions, counted from the first; 0: all dimensions."""
     rounding: Rounding = Rounding.FLOAT32
@@ -41,27 +43,35 @@ class Storage:
     def __str__(self) -> str:
         """Return the text for this storage in an encoder's name.
 
-        >>> str(Storage(dims=64, rounding=Rounding.INT8)), str(Storage())
-        ('64 dims, int8', '')
+        >>> str(Storage(dims=64, rounding=Rounding.INT8)), str(Storage()), str(Storage(half=Half.FORWARD))
+        ('64 dims, int8', '', 'forward half')
         """
-        return ", ".join(f"{text} dims" if key == "dims" else text for key, text in self.to_options())
+        units = {"half": " half", "dims": " dims"}
+        return ", ".join(f"{text}{units.get(key, '')}" for key, text in self.to_options())
+
+    def compute_width(self, width: int) -> int:
+        """Return the width of a variant of vectors of *width* dimensions."""
+        half_width = width if self.half is Half.BOTH else width // 2
+        return min(half_width, self.dims or half_width)
 
     def to_options(self) -> tuple[OptionPair, ...]:
         """Return the options of a spec for this storage, such as ``dims=64``."""
+        half = "" if self.half is Half.BOTH else self.half.value
         rounding = "" if self.rounding is Rounding.FLOAT32 else self.rounding.value
-        pairs = (("dims", str(self.dims or "")), ("quantize", rounding))
+        pairs = (("half", half), ("dims", str(self.dims or "")), ("quantize", rounding))
         return tuple((name, value) for name, value in pairs if value)
 
 
-STORAGE_OPTION_NAMES = ("dims", "quantize")
+STORAGE_OPTION_NAMES = ("half", "dims", "quantize")
 UNCHANGED = Storage()
 """The storage that leaves vectors unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageOptions:
-    """The options ``dims`` and ``quantize`` of a spec, such as ``dims=64,128&quantize=int8``."""
+    """The options ``half``, ``dims`` and ``quantize`` of a spec, such as ``dims=64,128&quantize=int8``."""
 
+    half: tuple[Half, ...] = (Half.BOTH,)
     dims: tuple[int, ...] = (0,)
     quantize: tuple[Rounding, ...] = (Rounding.FLOAT32,)
 
@@ -73,11 +83,12 @@ class StorageOptions:
 
     @property
     def variants(self) -> tuple[Storage, ...]:
-        """The storage of each variant: every value of ``dims`` combined with every value of ``quantize``."""
-        return tuple(Storage(dims=dims, rounding=rounding) for dims, rounding in product(self.dims, self.quantize))
+        """The storage of each variant: every combination of a value of each option."""
+        combinations = product(self.half, self.dims, self.quantize)
+        return tuple(Storage(half=half, dims=dims, rounding=rounding) for half, dims, rounding in combinations)
 
     def to_options(self) -> tuple[OptionPair, ...]:
-        """Return the options of a spec, as pairs of name and value."""
+        """Return the options ``dims`` and ``quantize`` of a spec, as pairs of name and value."""
         pairs = (("dims", self.dims), ("quantize", self.quantize))
         return tuple((name, ",".join(map(str, values))) for name, values in pairs)
 
@@ -160,7 +171,10 @@ class ReducedEncoder:
         return round_vectors(cut, self.storage.rounding, scale=cut)
 
     def cut_dims(self, vectors: Vectors) -> Vectors:
-        """Return the first dimensions of the vectors, (n, dims). Raises UsageError if they have fewer dimensions."""
+        """Return the first dimensions of the vectors' half, (n, dims). Raises UsageError if there are fewer."""
+        if self.storage.half is not Half.BOTH:
+            number = get_capabilities(self.base).halves.index(self.storage.half)
+            vectors = np.split(vectors, 2, axis=1)[number]
         width = vectors.shape[1]
         if self.storage.dims > width:
             raise UsageError(f"{self.name}: the vectors have only {width} dims, fewer than {self.storage.dims}")
@@ -168,13 +182,18 @@ class ReducedEncoder:
 
 
 def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *, label: str) -> Iterator[Encoder]:
-    """Yield an encoder for each combination of the options ``dims`` and ``quantize``. Raises UsageError for a baseline.
+    """Yield an encoder for each combination of the options ``half``, ``dims`` and ``quantize``. Raises UsageError.
 
     - label: the user's name for the encoder. If empty, a variant's name is a spec, such as ``bow?dims=64``
     """
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name} is a baseline, which has no vectors to cut or to round")
-    family = get_capabilities(encoder).family
+    family, halves = get_capabilities(encoder).family, get_capabilities(encoder).halves
+    if not halves and options.half != (Half.BOTH,):
+        raise UsageError(
+            f"{encoder.name}: half= needs an encoder that joins a reading forward and one backward, in one layer: "
+            "bilstm-last, bilstm-max, gru-bi, infersent, or skipthought with mode=bi"
+        )
     for storage in options.variants:
         if storage == UNCHANGED:
             yield encoder

@@ -29,6 +29,7 @@ from sentprobe.common.errors import FormatError, UsageError, first_line, path_er
 from sentprobe.common.files import atomic_path
 from sentprobe.common.inputs import to_input_path
 from sentprobe.common.reading import (
+    check_parquet,
     check_proportion,
     decode_lines,
     iterate_lines,
@@ -257,6 +258,7 @@ def read_parquet(path: Path) -> VectorFile:
         column_names = [name for name in ("vector", "sentence", "id") if name in names]
         if "vector" not in column_names:
             raise VectorFileError(f"{path}: there is no column 'vector'; its columns: {', '.join(names)}")
+        check_parquet(path)
         table = pq.read_table(to_input_path(path), columns=column_names)
     except pa.ArrowException as error:
         raise VectorFileError(f"{path}: {first_line(error)}") from None

@@ -1,4 +1,4 @@
-"""Word vectors, and the bag-of-words encoder, which averages them.
+"""Word vectors, and the bag-of-words encoder, which averages or adds them.
 
 Read word vectors from text files and, with gensim, from binary files of word2vec and fastText.
 """
@@ -99,6 +99,13 @@ class WordVectors:
         return [word for word, vector in self._looked_up.items() if vector is None]
 
 
+class BagPooling(StrEnum):
+    """The sentence vector of a bag of words: the average of its word vectors, or their sum."""
+
+    MEAN = "mean"
+    SUM = "sum"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BowOptions:
     """The options of the encoder ``bow``."""
@@ -107,33 +114,37 @@ class BowOptions:
     """Width of random word vectors; ignored if the word vectors are from a file."""
     seed: Natural
     """Seed of random word vectors; by default, the seed of the run."""
+    pool: BagPooling = BagPooling.MEAN
 
 
 @dataclass(frozen=True, slots=True)
 class Bow:
-    """The bag-of-words encoder: the average of the word vectors (BOW in Ettinger et al. 2018, section 7.1)."""
+    """The bag-of-words encoder: the average or sum of the word vectors (BOW in Ettinger et al. 2018, section 7.1)."""
 
     name: str
     words: WordVectors
+    pool: BagPooling = BagPooling.MEAN
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the word vectors."""
-        return digest("bow", self.words.fingerprint)
+        """A digest of the word vectors and, unless it is the mean, of their pooling."""
+        pooling = [] if self.pool is BagPooling.MEAN else [self.pool]  # as in stored results and caches
+        return digest("bow", self.words.fingerprint, *pooling)
 
     @property
     def capabilities(self) -> Capabilities:
-        """The seed, the word vectors, and a note on unknown words. Averages are not cached, since averaging is fast."""
+        """The seed, the word vectors, and a note on unknown words. Vectors are not cached, since pooling is fast."""
         return Capabilities(
             cacheable=False, seed=self.words.seed, notes=self.words.notes, word_vectors=self.words.average_words
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return average word vectors, (n, dim) float32; word order does not change them, not even by rounding."""
+        """Return pooled word vectors, (n, dim) float32; word order does not change them, not even by rounding."""
+        pool = np.mean if self.pool is BagPooling.MEAN else np.sum
         out = np.empty((len(sentences), self.words.dim), dtype=np.float32)
         sorted_words = [" ".join(sorted(sentence.split())) for sentence in sentences]
         for row, matrix in enumerate(self.words.look_up(sorted_words)):
-            out[row] = matrix.mean(axis=0, dtype=np.float64)
+            out[row] = pool(matrix, axis=0, dtype=np.float64)
         return out
 
 
@@ -265,7 +276,7 @@ def _read_fasttext_width(path: Path) -> int:
 
 
 def _check_fasttext(content: mmap) -> int:
-    """Check a file of ``FastText::saveModel`` up to the end of its word vectors; return their width."""
+    """Check the sizes in a file of ``FastText::saveModel``; return the width of the word vectors."""
     (version,) = struct.unpack_from("<i", content, 4)
     if version != FASTTEXT_VERSION:
         raise DamagedWordFileError(f"fastText's format in version {version}; {FASTTEXT_VERSION} is expected")
@@ -284,8 +295,13 @@ def _check_fasttext(content: mmap) -> int:
         raise DamagedWordFileError("a quantised fastText model (.ftz), which gensim does not read")
     if rows < words or dim < 1:
         raise DamagedWordFileError(f"the fastText model declares {rows} vectors of width {dim} for {words} words")
-    if len(content) < offset + 17 + 4 * rows * dim:
+    offset += 17 + 4 * rows * dim
+    if len(content) < offset:
         raise DamagedWordFileError("the fastText model is cut off in its vectors")
+    # The weights of its output are not used, but a file without all of them is not whole.
+    _, rows, width = struct.unpack_from("<?2q", content, offset)
+    if len(content) < offset + 17 + 4 * rows * width:
+        raise DamagedWordFileError("the fastText model is cut off in the weights of its output")
     return int(dim)
 
 
@@ -453,7 +469,7 @@ def _is_number(text: bytes) -> bool:
 def build_bow(spec: Spec, *, seed: int) -> Bow:
     """Return the encoder of a spec ``bow`` or ``bow:FILE``; *seed* is the default of its option ``seed``."""
     options = read_options(spec, BowOptions(seed=Natural(seed)))
-    return Bow(spec.name, read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim))
+    return Bow(spec.name, read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim), options.pool)
 
 
 def read_or_sample_word_vectors(path: str, *, seed: int, dim: int) -> WordVectors:

@@ -194,11 +194,13 @@ def build(
     side: SplitSide | None = None,
     structure: Structure | None = None,
     profile: Profile | None = None,
+    notes: tuple[str, ...] = (),
 ) -> ProbeDataset:
     """Build the dataset of a task.
 
     - side: the part of the words and structures to use, such as the held-out part
     - structure: half of the test items have this structure, and training and validation items lack it
+    - notes: remarks for the card
 
     Raises UsageError, NoStructureError, TooFewItemsError, TooManyItemsError or TooFewError.
     """
@@ -230,7 +232,7 @@ def build(
         counts=count_items(items, labels=task.labels),
         largest_share=compute_largest_shares(items),
         composition=compute_composition(items),
-        notes=tuple(_describe_held_out(task, words, side, structure, validation=size.validation > 0)),
+        notes=(*notes, *_describe_held_out(task, words, side, structure, validation=size.validation > 0)),
     )
     return _assemble_dataset(task, items, card)
 

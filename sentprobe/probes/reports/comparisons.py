@@ -1,6 +1,8 @@
 """Comparisons of encoders on each task, by paired tests."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from statistics import fmean
@@ -117,12 +119,35 @@ def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, s
 
 
 def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) -> str:
-    """Return *encoder* if it is in *names*; for None, return the only name. Raise UsageError otherwise."""
+    """Return the name that is, or is shortened to, *encoder* (None: the only name). Raise UsageError otherwise."""
     if encoder is None and len(names) > 1:
         raise UsageError(f"{source} has {len(names)} encoders; name one, as in '{source}#{names[0]}'")
+    short_names = shorten_folders(names)  # which tables show
+    if len(known := [name for name in names if encoder in (name, short_names[name])]) == 1:
+        return known[0]
     if encoder is not None and encoder not in names:
         raise UsageError(f"{source} has no encoder {encoder!r}{suggest(encoder, names)}; it has: {', '.join(names)}")
     return names[0] if encoder is None else encoder
+
+
+_FOLDER = re.compile(r"(?P<kind>[a-z]+:)(?P<path>[./~][^?]*/[^?]*)(?P<options>(\?.*)?)", re.DOTALL)
+
+
+def shorten_folders(names: Iterable[str]) -> dict[str, str]:
+    """Return the names, with paths shortened to the last folders by which they differ.
+
+    >>> [*shorten_folders(["bow", "st:./runs/a/model", "st:./runs/b/model?batch=8"]).values()]
+    ['bow', 'st:…/a/model', 'st:…/b/model?batch=8']
+    """
+    names = [*dict.fromkeys(names)]
+    matches = {name: match for name in names if (match := _FOLDER.fullmatch(name))}
+    paths = {match["path"].rstrip("/") for match in matches.values()}
+    length = next(n for n in itertools.count(1) if len({tuple(path.split("/")[-n:]) for path in paths}) == len(paths))
+    short_names = {name: name for name in names}
+    for name, match in matches.items():
+        short = match["kind"] + "/".join(("…", *match["path"].rstrip("/").split("/")[-length:])) + match["options"]
+        short_names[name] = min(name, short, key=len)
+    return short_names
 
 
 def compare_pairs(

@@ -12,6 +12,7 @@ import numpy as np
 from sentprobe.common.errors import ResultsError, SentprobeError, UsageError, path_error
 from sentprobe.common.files import atomic_path, to_local_path
 from sentprobe.common.inputs import to_input_path
+from sentprobe.common.reading import check_parquet
 from sentprobe.common.values import BadSyntaxError, parse_json
 from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.results.result import Condition, Result
@@ -104,6 +105,7 @@ def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTabl
     if not path.exists():
         return None
     try:
+        check_parquet(path)
         table = pq.read_table(to_input_path(path))
         item_table = _parse_item_table(table.to_pydict(), parse_json(table.schema.metadata[_HEADER_KEY.encode()]))
     except PermissionError as error:

@@ -238,8 +238,8 @@ def find_last_token_layers(table: Results) -> Iterator[ClaimFinding]:
         if len(layers) > 1:
             yield ClaimFinding(
                 severity=Severity.NOTE,
-                problem="The vectors are states of the last token: figures at low layers tell the last word, and at "
-                "layer 0 nothing else.",
+                problem="The vectors are states of the last token: figures at low layers tell the last token (in "
+                "causal models, the last word), and at layer 0 nothing else but its place.",
                 figures=(f"layers {layers[0]} to {layers[-1]}",),
                 advice="Say so, or average over all tokens with the encoder's option pool=mean; probe compare "
                 "--against 'fixed positions' tests each layer against the words alone.",

@@ -23,7 +23,15 @@ from sentprobe.probes.datasets.dataset import ENCODER_WORDS, ONE_HOT, Indices, I
 from sentprobe.probes.encoders import kinds, variants
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embedding import embed
-from sentprobe.probes.encoders.encoder import Encoder, EncoderError, Vectors, check_vectors, digest, get_capabilities
+from sentprobe.probes.encoders.encoder import (
+    Encoder,
+    EncoderError,
+    Half,
+    Vectors,
+    check_vectors,
+    digest,
+    get_capabilities,
+)
 from sentprobe.probes.encoders.word_vectors import MAX_WORDS_SHOWN, Bow, sample_word_vectors
 from sentprobe.probes.results.data_facts import find_training_words
 from sentprobe.probes.results.result import Condition
@@ -122,7 +130,8 @@ def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None 
         log.warning("%d of %d probe words have no vector in %s and are all 0: %s", *counts, encoder.name, examples)
     if not isinstance(encoder, variants.ReducedEncoder):
         return vectors
-    storage = replace(encoder.storage, dims=min(encoder.storage.dims, vectors.shape[1]))  # narrower ones are not cut
+    # Input word vectors have no halves, and narrower ones are not cut.
+    storage = replace(encoder.storage, half=Half.BOTH, dims=min(encoder.storage.dims, vectors.shape[1]))
     stored = replace(encoder, storage=storage).apply_storage(vectors[has_vector])
     completed = np.zeros((len(words), stored.shape[1]), dtype=np.float32)
     completed[has_vector] = stored

@@ -259,7 +259,7 @@ def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Ru
     word_task = next((task for task in tasks if has_word_vectors(task, encoder)), None)
     return planned_work.EncoderFacts(
         name=encoder.name,
-        dim=min(dim, encoder.storage.dims or dim) if isinstance(encoder, ReducedEncoder) else dim,
+        dim=encoder.storage.compute_width(dim) if isinstance(encoder, ReducedEncoder) else dim,
         word_dim=0 if word_task is None else _find_word_width(word_task, encoder, dim),
         is_pretrained=get_capabilities(base).seed is None and not isinstance(base, Bow),
         is_control_bow=encoder.fingerprint == make_control_bow(seed=run.seed, dim=dim).fingerprint,

@@ -15,7 +15,8 @@ from sentprobe.common.processes import limit_threads
 from sentprobe.common.screen import Reporter, shorten
 from sentprobe.common.values import group_by
 from sentprobe.probes.encoders.embedding import embed
-from sentprobe.probes.encoders.encoder import Baseline, Encoder, Vectors, count_truncated_sentences
+from sentprobe.probes.encoders.encoder import Baseline, Encoder, Vectors, count_truncated_sentences, select_rows
+from sentprobe.probes.encoders.precomputed import Precomputed
 from sentprobe.probes.encoders.variants import ErasedEncoder, ReducedEncoder
 from sentprobe.probes.results.control import SHARED_CONTROLS
 from sentprobe.probes.results.result import Condition, Result
@@ -226,6 +227,8 @@ class Runner:
             rows = dict(zip(sentences, range(len(sentences)), strict=True))
             embedding = Embedding(rows, vectors)
             return encoder.erase(embedding.select(texts), embedding.select(training))
+        if isinstance(encoder, Precomputed):  # its vectors are in memory, and embed would copy them
+            return select_rows(encoder.vectors, encoder.find_rows(texts))
         cache_key = (encoder.fingerprint or id(encoder), texts)
         if cache_key not in self._last_vectors:
             self._last_vectors.clear()  # frees memory before the next vectors are computed

@@ -13,6 +13,7 @@ from sentprobe.probes.encoders.encoder import missing_extra
 from sentprobe.probes.encoders.models.python import wrap_encoder
 from sentprobe.probes.runs.scorer import MEAN, USUAL_CONTRASTS, ScoreOptions, Scorer, restore_training_modes
 from sentprobe.probes.similarity.gate_run import prepare_pairs
+from sentprobe.probes.similarity.gate_thresholds import ThresholdRule
 from sentprobe.probes.similarity.pair_scores import VectorScorer
 
 if TYPE_CHECKING:
@@ -144,7 +145,8 @@ class GateEvaluator(SentenceTransformersEvaluator):
         write_csv: bool = True,
     ) -> None:
         super(SentenceTransformersEvaluator, self).__init__()  # type: ignore[no-untyped-call]
-        self._pairs, self._seed = prepare_pairs(contrasts, keep=keep, n=n, vocabulary=vocabulary), seed
+        self._pairs, self._seed = prepare_pairs(contrasts, n=n, vocabulary=vocabulary), seed
+        self._rule = ThresholdRule(keep=keep)
         self._set_trainer_attributes(
             name, FALSE_HITS, greater_is_better=False, batch_size=batch_size, write_csv=write_csv
         )
@@ -152,7 +154,7 @@ class GateEvaluator(SentenceTransformersEvaluator):
     def _score(self, encode: Callable[[list[str]], Any], *, step: int | None, epoch: float | None) -> dict[str, float]:
         del step, epoch
         scorer = VectorScorer(wrap_encoder(encode, name=self.name or "model"))
-        result = self._pairs.measure(scorer, seed=self._seed, reporter=SilentReporter())
+        result = self._pairs.measure(scorer, self._rule, seed=self._seed, reporter=SilentReporter())
         shares = {f"false_hits_{rates.contrast}_{rates.form}": rates.false_hits for rates in result.rates}
         return {**shares, FALSE_HITS: mean(shares.values()), "misses": 1 - result.kept}
 

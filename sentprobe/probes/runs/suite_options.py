@@ -52,6 +52,17 @@ class CompevalOptions:
             metavar="NAME",
         ),
     ] = None
+    min_count: Annotated[
+        int | None, Setting("Leave out words with a form rarer than this in --counts; 50 in the paper.", HELD_OUT)
+    ] = None
+    counts: Annotated[Path | None, Setting("File of corpus counts: lines of a word and its count.", HELD_OUT)] = None
+
+    def __post_init__(self) -> None:
+        check_whole("min_count", self.min_count)
+        if (self.min_count is None) != (self.counts is None):
+            raise UsageError("--min-count and --counts need each other: the least count, and the file of counts")
+        if self.min_count is not None and self.min_count < 1:
+            raise UsageError(f"--min-count {self.min_count}: at least 1 is expected")
 
 
 def _describe_size(split: str, items: str) -> Setting:

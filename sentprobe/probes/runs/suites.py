@@ -20,6 +20,7 @@ from sentprobe.generator.spaces.templates import SplitSide, parse_side
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
+from sentprobe.lexicon.word_counts import leave_out_rare_words
 from sentprobe.probes.classifier.presets import find_preset, override
 from sentprobe.probes.classifier.probe import Preset
 from sentprobe.probes.corpus.table import Table, open_table
@@ -170,6 +171,8 @@ class CompevalSuite:
     """The structure that is held out of training, if any."""
     profile: Profile | None = None
     """The weights of structures and features; None means uniform sampling."""
+    notes: tuple[str, ...] = ()
+    """Remarks for the card of each dataset."""
 
     def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
         """Yield each task's name with its dataset or, if it cannot be built, the error."""
@@ -186,6 +189,7 @@ class CompevalSuite:
                     command=command,
                     side=self.side,
                     profile=self.profile,
+                    notes=self.notes,
                 )
                 yield task.name, dataset
             except TooFewError as error:
@@ -268,6 +272,9 @@ def make_compeval(
     tasks = _select_possible_tasks(tasks, lexicon.language, chosen=bool(names))
     vocabulary = options.vocabulary or choose_vocabulary(lexicon, suite)
     lexicon.vocabulary(vocabulary)
+    note = ""
+    if options.counts is not None and options.min_count is not None:
+        lexicon, note = leave_out_rare_words(lexicon, vocabulary, options.counts, minimum=options.min_count)
     if side:
         side.restrict_lexicon(lexicon, vocabulary)
     return CompevalSuite(
@@ -281,6 +288,7 @@ def make_compeval(
         side=side,
         structure=structure,
         profile=profile,
+        notes=(note,) if note else (),
     )
 
 

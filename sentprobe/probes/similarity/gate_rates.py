@@ -1,19 +1,83 @@
-"""The choice of a similarity threshold, and its rates of false hits and misses.
+"""The rates of false hits and misses of a similarity threshold, and the verdict on each pair."""
 
-A cascade of two pair scorers: the second scores only pairs that pass the threshold of the first.
-"""
-
-from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from time import perf_counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from math import isfinite
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sentprobe.common.errors import UsageError
-from sentprobe.probes.similarity.measures import Nearness
-from sentprobe.probes.similarity.pair_scores import OWN_PAIRS, PairScorer, ScoredPair, ScoredPairs
-from sentprobe.probes.statistics import Floats, Interval, accuracy_interval
+from sentprobe.probes.similarity.gate_thresholds import (
+    USUAL,
+    ThresholdRule,
+    bound_false_hits,
+    choose_budget_threshold,
+    choose_threshold,
+)
+from sentprobe.probes.similarity.pair_scores import (
+    DECISION,
+    OWN_PAIRS,
+    GateStage,
+    ScoredPair,
+    ScoredPairs,
+    ScoredSide,
+    find_sign,
+    name_pairs,
+)
+from sentprobe.probes.statistics import Floats, Interval, accuracy_interval, count_effective, wilson
+
+SOURCES = ("generated", "pairs", "paraphrases")
+"""Where a pair comes from: the generator, the user's pairs, or the user's file of paraphrases."""
+GENERATED, OWN, PARAPHRASES = SOURCES
+HALVES = ("choice", "measured")
+"""The two halves of the units: the threshold is chosen on the first, and figures are measured on the second."""
+CHOICE, MEASURED = HALVES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedPair:
+    """A pair with its score and the verdict of the threshold."""
+
+    source: str
+    contrast: str
+    form: str
+    """The form of a generated negative; empty for a paraphrase and for a user's pair."""
+    kind: str
+    a: str
+    b: str
+    same: bool
+    unit: int
+    half: str
+    score: float | None
+    """The similarity or distance; None if the first scorer of a cascade rejected the pair."""
+    passes: bool
+
+    @property
+    def verdict(self) -> str:
+        """What the threshold made of the pair."""
+        return VERDICTS[self.same, self.passes]
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the pair is a false hit or a miss."""
+        return self.same != self.passes
+
+    @property
+    def name(self) -> str:
+        """The contrast and the form of a generated pair, or the kind of the user's pair."""
+        return name_pairs(self.contrast, self.form, self.kind)
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the fields, with the verdict instead of whether the pair passes."""
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "passes"}
+        return values | {"verdict": self.verdict}
+
+
+VERDICTS = {(True, True): "hit", (True, False): "miss", (False, True): "false hit", (False, False): "rejection"}
+"""The name of a verdict, by whether the two texts mean the same, and whether the pair passes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +97,7 @@ class GateRates:
     misses_interval: Interval
     auc: float
     """The area under the ROC curve, in which a tie counts half."""
+    auc_interval: Interval
     eer: float
     """The equal error rate: the rate of false hits at the threshold at which misses are equally frequent."""
     pairs: int
@@ -46,28 +111,20 @@ class GateRates:
     """The rate of misses and the rate of false hits at each of several thresholds, sorted by misses."""
     worst: tuple[ScoredPair, ...]
     """The false hits with the highest scores, in both halves of the units."""
+    budget: float | None = None
+    """The greatest share of false hits that was promised; None without a promise."""
+    bound: float | None = None
+    """The one-sided 95% upper bound of the share of false hits; None without a promise."""
 
     @property
     def subject(self) -> str:
         """The contrast, or "own pairs" and their kind for pairs from a file."""
-        return self.contrast or (f"{OWN_PAIRS}, {self.kind}" if self.kind else OWN_PAIRS)
+        return name_pairs(self.contrast, "", self.kind)
 
     @property
     def name(self) -> str:
         """The contrast and the form of the negatives, or "own pairs" and their kind for pairs from a file."""
-        return f"{self.contrast} ({self.form})" if self.contrast else self.subject
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateStage:
-    """The threshold and the cost of one scorer of a cascade."""
-
-    scorer: str
-    measure: str
-    threshold: float
-    pairs: int
-    """The number of scored pairs."""
-    pairs_per_second: float = field(compare=False)
+        return name_pairs(self.contrast, self.form, self.kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,127 +147,156 @@ class GateDraw:
     """The kinds of the user's pairs that have no pair of different meaning in the measured half."""
     stages: tuple[GateStage, ...] = ()
     """The two scorers of a cascade; empty for a single scorer."""
+    pairs: tuple[JudgedPair, ...] = field(default=(), repr=False)
+    """All pairs in both halves: of the user, of the file of paraphrases, and generated ones."""
 
 
 def measure_gate(
     scored: Sequence[ScoredPairs],
     generated: Sequence[ScoredPairs] = (),
     *,
+    rule: ThresholdRule,
     scorer: str,
     measure: str,
     seed: int,
-    keep: float,
-    threshold: float | None,
+    paraphrases: ScoredSide | None = None,
 ) -> GateDraw:
     """Measure the rates of false hits and misses of a scorer in one draw.
 
-    If *threshold* is None, the function chooses a threshold on one half of the units, so that the share *keep* of
-    paraphrases passes, and measures the rates on the other half. With a *threshold*, it measures them on all units.
-    In both cases, it measures all *generated* pairs. A kind of the user's pairs without any in that half is left out.
+    A threshold is chosen on one half of the units, and the rates are measured on the other half. They are measured on
+    all units if the rule states the threshold. *generated* pairs are always measured in full. A kind of the user's
+    pairs without any in the measured half is left out.
+
+    - paraphrases: the user's paraphrases, from a file. If the rule is to keep a share of paraphrases, they determine
+      the threshold alone, so that all of *scored* is measured
 
     Raises:
         UsageError: a half of the units lacks pairs with the same meaning or with different meanings.
+        NoThresholdError: no threshold has as few false hits as the rule's budgets demand.
     """
-    halves = [[_select_units(pairs, remainder) for pairs in scored] for remainder in (0, 1)]
-    chosen, measured = halves if threshold is None else (scored, scored)
-    left_out = tuple(pairs.kind for pairs in measured if pairs.kind and not len(pairs.different_scores))
+    sign = find_sign(measure)
+    rule = ThresholdRule(threshold=1.0) if measure == DECISION else rule
+    is_halved = rule.threshold is None and (paraphrases is None or bool(rule.budgets))
+    halves = [[pairs.select(partial(_is_in_half, half)) for pairs in scored] for half in HALVES]
+    chosen, measured = halves if is_halved else (scored, scored)
+    left_out = tuple(pairs.kind for pairs in measured if pairs.kind and not len(pairs.different.scores))
     # A kind without paraphrases of its own is measured beside all paraphrases.
     measured = [
-        replace(pairs, same_scores=measured[0].same_scores, same_units=measured[0].same_units)
-        if pairs.kind and not len(pairs.same_scores)
-        else pairs
+        replace(pairs, same=measured[0].same) if pairs.kind and not len(pairs.same.scores) else pairs
         for pairs in measured
         if pairs.kind not in left_out
     ]
-    chosen = [pairs for pairs in chosen if not pairs.kind]
-    for pairs in (*chosen, *measured):
-        if not (len(pairs.same_scores) and len(pairs.different_scores)):
-            raise UsageError(
-                f"{pairs.contrast or OWN_PAIRS}: too few pairs to choose a threshold on one half of them and "
-                "measure it on the other; take more, or give a threshold"
-            )
-    sign = find_sign(measure)
-    limit = choose_threshold(_join_paraphrases(chosen), keep) if threshold is None else sign * threshold
+    _check_sizes([*(pairs for pairs in chosen if not pairs.kind), *measured])
+    pools = [_join_paraphrases(pairs) for pairs in (chosen, measured)]
+    if paraphrases is not None:
+        pools = [paraphrases.scores[_is_in_half(half, paraphrases.units)] for half in HALVES]
+    if not all(map(len, pools)):
+        raise UsageError("too few paraphrases to choose a threshold on one half of them and measure it on the other")
+    if rule.threshold is not None:
+        limit = sign * rule.threshold
+    elif rule.budgets:
+        cells = [[pairs for pairs in half if pairs.kind not in left_out] for half in (chosen, measured)]
+        limit = choose_budget_threshold(pools[0], cells, rule, sign=sign)
+    else:
+        limit = choose_threshold(pools[0], rule.share)
+    complete = {pairs.name: pairs for pairs in scored}
+    judge = partial(_judge_pairs, limit=limit, sign=sign)
+    judged = [*judge(scored, source=GENERATED if scored[0].contrast else OWN, is_halved=is_halved)]
+    judged += judge(generated, source=GENERATED, is_halved=False)
+    if paraphrases is not None:
+        judged += _judge_side(paraphrases, limit=limit, sign=sign, source=PARAPHRASES, is_halved=True)
     return GateDraw(
         scorer=scorer,
         measure=measure,
         seed=seed,
         threshold=sign * limit,
-        keep=keep if threshold is None else None,
-        kept=float((_join_paraphrases(measured) >= limit).mean()),
-        rates=tuple(_measure_pairs(pairs, limit) for pairs in measured),
-        generated=tuple(_measure_pairs(pairs, limit) for pairs in generated),
+        keep=rule.share if rule.threshold is None and not rule.budgets else None,
+        kept=float((pools[1] >= limit).mean()),
+        rates=tuple(_measure_pairs(pairs, complete[pairs.name], limit, rule) for pairs in measured),
+        generated=tuple(_measure_pairs(pairs, pairs, limit) for pairs in generated),
         left_out=left_out,
+        pairs=tuple(judged),
     )
 
 
-def find_sign(measure: str) -> int:
-    """Return -1 for a distance, whose score is the negative distance, else 1."""
-    return -1 if measure == Nearness.EUCLID else 1
+def _check_sizes(cells: Sequence[ScoredPairs]) -> None:
+    for pairs in cells:
+        if not (len(pairs.same.scores) and len(pairs.different.scores)):
+            raise UsageError(
+                f"{pairs.contrast or OWN_PAIRS}: too few pairs to choose a threshold on one half of them and "
+                "measure it on the other; take more, or give a threshold"
+            )
 
 
-def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
-    """Return the pairs whose unit number is even (*remainder* 0) or odd (*remainder* 1)."""
-    is_same, is_different = pairs.same_units % 2 == remainder, pairs.different_units % 2 == remainder
-    return replace(
-        pairs,
-        same_scores=pairs.same_scores[is_same],
-        different_scores=pairs.different_scores[is_different],
-        same_units=pairs.same_units[is_same],
-        different_units=pairs.different_units[is_different],
-    )
+def _is_in_half(half: str, units: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each unit is in a half of the units: the even ones are CHOICE, the odd ones MEASURED."""
+    return np.equal(units % 2, HALVES.index(half))
+
+
+def _judge_pairs(cells: Sequence[ScoredPairs], **options: Any) -> Iterator[JudgedPair]:
+    """Yield the verdicts on all pairs. The two ScoredPairs of a contrast share paraphrases, which occur once."""
+    contrasts: set[str] = set()
+    for cell in cells:
+        if not cell.kind:
+            if cell.contrast not in contrasts:
+                yield from _judge_side(cell.same, contrast=cell.contrast, **options)
+            yield from _judge_side(cell.different, contrast=cell.contrast, form=cell.form, **options)
+            contrasts.add(cell.contrast)
+
+
+def _judge_side(
+    side: ScoredSide, *, limit: float, sign: int, source: str, is_halved: bool, contrast: str = "", form: str = ""
+) -> Iterator[JudgedPair]:
+    columns = (side.pairs, side.scores.tolist(), side.units.tolist(), (side.scores >= limit).tolist())
+    for pair, score, unit, passes in zip(*columns, strict=True):
+        yield JudgedPair(
+            source=source,
+            contrast=contrast,
+            form=form,
+            kind=pair.kind,
+            a=pair.first,
+            b=pair.second,
+            same=pair.same,
+            unit=unit,
+            half=HALVES[unit % 2] if is_halved else MEASURED,
+            score=sign * score if isfinite(score) else None,
+            passes=passes,
+        )
 
 
 def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
     """Return the scores of all paraphrases. The two ScoredPairs of a contrast share paraphrases, which count once."""
-    return np.concatenate([*{pairs.contrast: pairs.same_scores for pairs in scored if not pairs.kind}.values()])
+    return np.concatenate([*{pairs.contrast: pairs.same.scores for pairs in scored if not pairs.kind}.values()])
 
 
-def choose_threshold(scores: Floats, keep: float) -> float:
-    """Return the highest score at which at least the share *keep* of the finite scores pass."""
-    finite = np.sort(scores[np.isfinite(scores)])
-    if not len(finite):
-        raise UsageError("no paraphrase passes the first threshold, so the second cannot be chosen")
-    # 1e-9: by rounding, (1 - 0.9) * 10 is slightly below 1.
-    return float(finite[min(int((1 - keep) * len(finite) + 1e-9), len(finite) - 1)])
-
-
-RANGES = {Nearness.COSINE.value: (-1.0, 1.0), Nearness.EUCLID.value: (0.0, np.inf)}
-"""The lowest and the highest value of each measure; a measure that is not listed has no limits."""
-MEASURE_NAMES = {Nearness.EUCLID.value: "distance", Nearness.DOT.value: "dot product"}
-"""The names of measures in messages, if they differ from their names as options."""
-
-
-def check_threshold(threshold: float, measure: str) -> None:
-    """Raise UsageError if a threshold is infinite or outside the range of the measure."""
-    low, high = RANGES.get(measure, (-np.inf, np.inf))
-    name = MEASURE_NAMES.get(measure, measure)
-    if not (low <= threshold <= high and np.isfinite(threshold)):
-        raise UsageError(f"the threshold {threshold:g} is outside the range of the {name}, {low:g} to {high:g}")
-
-
-def _measure_pairs(pairs: ScoredPairs, threshold: float) -> GateRates:
-    is_miss, is_hit = pairs.same_scores < threshold, pairs.different_scores >= threshold
+def _measure_pairs(pairs: ScoredPairs, complete: ScoredPairs, limit: float, rule: ThresholdRule = USUAL) -> GateRates:
+    """Return the rates of *pairs*, with an example and the worst false hits of *complete*, the pairs of both halves."""
+    same, different = pairs.same, pairs.different
+    is_miss, is_hit = same.scores < limit, different.scores >= limit
+    budget = rule.find_budget(pairs)
     return GateRates(
         contrast=pairs.contrast,
         form=pairs.form,
         kind=pairs.kind,
-        example=pairs.example,
+        example=complete.find_shortest(),
         false_hits=float(is_hit.mean()),
-        false_hits_interval=accuracy_interval(is_hit, pairs.different_units.tolist()),
+        false_hits_interval=accuracy_interval(is_hit, different.units.tolist()),
         misses=float(is_miss.mean()),
-        misses_interval=accuracy_interval(is_miss, pairs.same_units.tolist()),
-        auc=compute_auc(pairs.same_scores, pairs.different_scores),
-        eer=compute_equal_error_rate(pairs.same_scores, pairs.different_scores),
-        pairs=len(pairs.different_scores),
-        same_pairs=len(pairs.same_scores),
+        misses_interval=accuracy_interval(is_miss, same.units.tolist()),
+        auc=compute_auc(same.scores, different.scores),
+        auc_interval=compute_auc_interval(same, different),
+        eer=compute_equal_error_rate(same.scores, different.scores),
+        pairs=len(different.scores),
+        same_pairs=len(same.scores),
         ties=pairs.ties,
-        at_threshold=int((pairs.same_scores == threshold).sum() + (pairs.different_scores == threshold).sum()),
+        at_threshold=int((same.scores == limit).sum() + (different.scores == limit).sum()),
         curve=tuple(
-            (float((pairs.same_scores < limit).mean()), float((pairs.different_scores >= limit).mean()))
-            for limit in np.unique(np.quantile(pairs.same_scores, CURVE_SHARES, method="lower"))
+            (float((same.scores < point).mean()), float((different.scores >= point).mean()))
+            for point in np.unique(np.quantile(same.scores, CURVE_SHARES, method="lower"))
         ),
-        worst=tuple(pair for pair in pairs.nearest if pair.score >= threshold),
+        worst=tuple(pair for pair in complete.find_nearest() if pair.score >= limit),
+        budget=budget,
+        bound=None if budget is None else float(bound_false_hits(different, np.array([limit]))[0]),
     )
 
 
@@ -224,6 +310,45 @@ def compute_auc(same: Floats, different: Floats) -> float:
     # "left" counts the pairs below a paraphrase, "right" also the equal ones: their mean counts a tie as half.
     below = np.searchsorted(ordered, same, side="left") + np.searchsorted(ordered, same, side="right")
     return float(below.sum() / (2 * len(same) * len(different)))
+
+
+def compute_placements(same: Floats, different: Floats) -> tuple[Floats, Floats]:
+    """Return the share of negatives below each paraphrase, and the share of paraphrases above each negative.
+
+    Ties count half. The mean of either is the area under the ROC curve.
+    """
+    shares = []
+    for scores, others in ((same, different), (-different, -same)):
+        ordered = np.sort(others)
+        below = np.searchsorted(ordered, scores, side="left") + np.searchsorted(ordered, scores, side="right")
+        shares.append(below / (2 * len(ordered)))
+    return shares[0], shares[1]
+
+
+def estimate_area_variance(deviations: Sequence[Floats], units: Sequence[NDArray[np.int64]]) -> float:
+    """Return the variance of an area, or of a difference of areas, for pairs in units (Obuchowski 1997).
+
+    - deviations: the deviations of the placements of paraphrases and of negatives from their mean
+    - units: the units of both
+    """
+    _, numbers = np.unique(np.concatenate(units), return_inverse=True)
+    sums = np.bincount(numbers, weights=np.concatenate([part / len(part) for part in deviations]))
+    return float((sums**2).sum()) * len(sums) / max(1, len(sums) - 1)
+
+
+def compute_auc_interval(same: ScoredSide, different: ScoredSide) -> Interval:
+    """Return the 95% interval of the area under the ROC curve, for pairs in units.
+
+    The variance is that of DeLong et al. 1988 for pairs in units (Obuchowski 1997). The interval is Wilson's for the
+    number of independent pairs that would have this variance, at most twice the harmonic mean of
+    the effective numbers of paraphrases and of other pairs.
+    """
+    area = compute_auc(same.scores, different.scores)
+    placements = compute_placements(same.scores, different.scores)
+    variance = estimate_area_variance([shares - area for shares in placements], [same.units, different.units])
+    largest = 4 / sum(1 / count_effective(side.units) for side in (same, different))
+    effective = min(largest, area * (1 - area) / variance) if variance > 0 else largest
+    return wilson(area * effective, effective)
 
 
 def compute_equal_error_rate(same: Floats, different: Floats) -> float:
@@ -240,58 +365,3 @@ def compute_equal_error_rate(same: Floats, different: Floats) -> float:
     last = int(np.flatnonzero(gap >= 0)[-1])
     share = gap[last] / (gap[last] - gap[last + 1])
     return float(hits[last] + share * (hits[last + 1] - hits[last]))
-
-
-class Cascade:
-    """A pair scorer that combines two pair scorers. Callers score the same pairs twice, in the same order.
-
-    At first, the cascade returns the scores of the first scorer. After :meth:`ask_second`, it returns the second
-    scorer's scores of pairs that passed the first scorer's threshold, and minus infinity for all other pairs.
-    """
-
-    def __init__(self, first: PairScorer, second: PairScorer) -> None:
-        self.name, self.measure = first.name, first.measure
-        self._first, self._second = first, second
-        self._first_scores: deque[Floats] = deque()
-        self._limit: float | None = None
-        self._pairs, self._seconds = [0, 0], [0.0, 0.0]
-
-    def ask_second(self, threshold: float) -> None:
-        """Switch to the second scorer. It scores only pairs whose score by the first scorer passes *threshold*."""
-        self.name, self.measure = f"{self._first.name}, then {self._second.name}", self._second.measure
-        self._limit = find_sign(self._first.measure) * threshold
-
-    def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
-        """Return an array of scores for each column. Score i is for ``firsts[i]`` and text i of the column."""
-        if self._limit is None:
-            first_scores = self._time(0, self._first, firsts, *columns)
-            self._first_scores.extend(first_scores)
-            return first_scores
-        second_scores: list[Floats] = []
-        for seconds in columns:
-            scores = np.full(len(firsts), -np.inf)
-            if rows := np.flatnonzero(self._first_scores.popleft() >= self._limit).tolist():
-                (scores[rows],) = self._time(1, self._second, [firsts[i] for i in rows], [seconds[i] for i in rows])
-            second_scores.append(scores)
-        return second_scores
-
-    def _time(self, stage: int, scorer: PairScorer, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
-        start = perf_counter()
-        scores = scorer.score_columns(firsts, *columns)
-        self._seconds[stage] += perf_counter() - start
-        self._pairs[stage] += len(firsts) * len(columns)
-        return scores
-
-    def build_stages(self, *thresholds: float) -> tuple[GateStage, ...]:
-        """Return the threshold, the number of scored pairs and the speed of each of the two scorers."""
-        rows = zip((self._first, self._second), thresholds, self._pairs, self._seconds, strict=True)
-        return tuple(
-            GateStage(
-                scorer=scorer.name,
-                measure=scorer.measure,
-                threshold=threshold,
-                pairs=pairs,
-                pairs_per_second=pairs / max(seconds, 1e-9),
-            )
-            for scorer, threshold, pairs, seconds in rows
-        )

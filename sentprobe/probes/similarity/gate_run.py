@@ -1,7 +1,7 @@
 """Measurement of false hits and misses of a similarity threshold (``probe gate``)."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,11 +25,26 @@ from sentprobe.probes.encoders.kinds import (
     read_spec,
     resolve_encoders,
 )
-from sentprobe.probes.similarity import pair_scores
-from sentprobe.probes.similarity.gate_rates import Cascade, GateDraw, check_threshold, measure_gate
+from sentprobe.probes.encoders.models.python import CallStyle, find_style
+from sentprobe.probes.similarity import pair_scores, text_pairs
+from sentprobe.probes.similarity.gate_comparison import compare_gates, read_stored_gate
+from sentprobe.probes.similarity.gate_rates import GateDraw, measure_gate
 from sentprobe.probes.similarity.gate_tables import GateResults
+from sentprobe.probes.similarity.gate_thresholds import USUAL, ThresholdRule, check_names, check_threshold
 from sentprobe.probes.similarity.measures import Nearness
-from sentprobe.probes.similarity.pair_scores import CROSS_ENCODER, PairFunction, PairModel, load_cross_encoder
+from sentprobe.probes.similarity.pair_scores import (
+    CROSS_ENCODER,
+    DECISION,
+    Cascade,
+    Decision,
+    PairFunction,
+    PairModel,
+    PairScorer,
+    TextPair,
+    load_cross_encoder,
+    load_decision,
+)
+from sentprobe.probes.similarity.text_pairs import PairsArgument
 from sentprobe.probes.similarity.triplet_sentences import TripletSampling, build_triplet_spaces
 
 DRAW_STEP = 10
@@ -41,14 +56,18 @@ def gate(
     *,
     score: PairFunction | None = None,
     then: EncoderArgument | None = None,
+    against: EncoderArgument | object | None = None,
+    baseline: Path | str | None = None,
     threshold: float | None = None,
-    keep: float = 0.95,
+    keep: float | None = None,
+    paraphrases: Path | str | None = None,
+    budget: float | Mapping[str, float] | None = None,
     contrasts: Sequence[str] = (),
     n: int = 400,
     draws: int = 1,
     seed: int = 0,
     measure: str = "cosine",
-    pairs: Path | str | None = None,
+    pairs: PairsArgument | None = None,
     lexicon: Lexicon | None = None,
     vocabulary: str | None = None,
     templates: Sequence[str] = ("all",),
@@ -63,78 +82,127 @@ def gate(
     >>> figures.draws[0].rates[1].auc
     0.5
 
-    - model: an encoder, or ``ce:MODEL``, a cross-encoder
+    - model: an encoder; ``ce:MODEL``, a cross-encoder; or a decision, that is a function of a cached and a new text
+      that returns True or False, or a score
     - score: instead of a model, a function from a list of pairs of texts to their scores
     - then: a second model, which scores only the pairs that pass the first one. The threshold of the
       second model is chosen so that the share *keep* of the paraphrases among these pairs passes
+    - against: another model, which is compared with the first on the same pairs, each at its own threshold
+    - baseline: a JSON file that ``probe gate --out`` wrote; the model is compared with its result on the same pairs
     - threshold: by default, the strictest value at which at least the share *keep* of the paraphrases passes. It is
       chosen on one half of the units, and the rates are measured on the other half
+    - keep: this share, 0.95 by default
+    - paraphrases: a file of paraphrases (columns a and b), which determine the threshold instead of those measured
+    - budget: instead of *keep*, the share of false hits that no kind exceeds (95% upper bound), or such shares by
+      contrast or kind ("": all others). The threshold is the one with most hits
     - contrasts: by default, all that the templates allow
     - n: the number of triplets of each contrast. Without *pairs*, these are the triplets that ``gen pairs``
       writes with this *n* and this seed
     - measure: cosine, dot or euclid (for which the threshold is a distance)
     - mood: the mood of all sentences: statement (the default), question or order
-    - pairs: a file of pairs, with the columns a, b and same. The rates of these pairs are measured. For comparison,
-      generated pairs are measured, too; their anchors have about the same distribution of token counts as column a
+    - pairs: a file of pairs, with the columns a, b, same and optionally kind, or tuples of these. The rates of these
+      pairs are measured. For comparison, generated pairs are measured, too; their anchors have about the same
+      distribution of token counts as the texts a
 
     Raises:
         UsageError: a value is wrong, or the model has no vectors.
+        NoThresholdError: no threshold is within the budget.
     """
     nearness = choose_member(Nearness, measure, what="measure", excluded=[Nearness.WHITENED])
     check_count("draws", draws)
+    _check_comparison(against=against, baseline=baseline, then=then, draws=draws, budget=budget)
+    budgets = {"": budget} if isinstance(budget, float | int) else dict(budget or {})
+    # In a cascade, the threshold is that of the first model. The second has the other values.
+    second_rule = ThresholdRule(keep=keep, budgets=budgets)
+    if then is None:
+        first_rule = ThresholdRule(threshold=threshold, keep=keep, budgets=budgets)
+    else:
+        first_rule = ThresholdRule(threshold=threshold, keep=keep if threshold is None else None)
     pair_source = prepare_pairs(
         contrasts,
-        keep=keep,
         n=n,
         own_pairs=pairs,
+        paraphrases=paraphrases,
         lexicon=lexicon,
         vocabulary=vocabulary,
         templates=templates,
         mood=mood,
         held_out=held_out,
     )
-    first_model, second_model = map(_read_model, (model, then))
-    results: list[GateDraw] = []
+    check_names(budgets, pair_source.list_names(), "--budget")
+    if paraphrases is not None and threshold is not None and then is None:
+        raise UsageError("--threshold and --paraphrases: give one of them")
+    stored = None if baseline is None else read_stored_gate(Path(baseline), seed=seed)
+    first_model, second_model, other_model = map(_read_model, (model, then, against))
+    measured: list[GateDraw] = []
+    other = None
     with show_bars(show=None if reporter is None else False) as bar:
         for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
-            scorer = _build_scorer(first_model, draw_seed, nearness, cache, score)
+            build = partial(_build_scorer, seed=draw_seed, nearness=nearness, cache=cache)
+            measure_pairs = partial(pair_source.measure, seed=draw_seed, reporter=reporter or bar)
+            scorer = build(first_model, score)
             if threshold is not None:
                 check_threshold(threshold, scorer.measure)
-            if then is not None:
-                scorer = Cascade(scorer, _build_scorer(second_model, draw_seed, nearness, cache))
-            measure_pairs = partial(pair_source.measure, scorer, seed=draw_seed, reporter=reporter or bar)
-            result = measure_pairs(threshold)
-            if isinstance(scorer, Cascade):
-                scorer.ask_second(result.threshold)
-                second = measure_pairs()  # of the same pairs; the second scorer sees those that pass the first
-                result = replace(second, stages=scorer.build_stages(result.threshold, second.threshold))
-            results.append(result)
-    return GateResults(tuple(results), pair_source.left_out, pair_source.pair_notes)
+            if then is None:
+                measured.append(measure_pairs(scorer, first_rule))
+                continue
+            cascade = Cascade(scorer, build(second_model))
+            first = measure_pairs(cascade, first_rule)
+            cascade.ask_second(first.threshold)
+            second = measure_pairs(cascade, second_rule)  # the second scorer sees the pairs that pass the first
+            measured.append(replace(second, stages=cascade.build_stages(first.threshold, second.threshold)))
+        if other_model is not None:
+            other = measure_pairs(build(other_model), first_rule)
+    results = GateResults(tuple(measured), pair_source.left_out, pair_source.pair_notes, material=pair_source.material)
+    if other is not None:
+        return replace(results, other=other, comparison=compare_gates(measured[0], other))
+    return results if stored is None else replace(results, comparison=compare_gates(stored, measured[0]))
+
+
+def _check_comparison(*, then: object, against: object, baseline: object, draws: int, budget: object) -> None:
+    """Raise UsageError for arguments of :func:`gate` that a comparison excludes."""
+    name = "--against" if against is not None else "--baseline"
+    if against is not None and baseline is not None:
+        raise UsageError("--against and --baseline: give one of them")
+    if against is None and baseline is None:
+        return
+    if then is not None:
+        raise UsageError(f"{name} compares single models; leave out --then")
+    if draws > 1:
+        raise UsageError(f"{name} compares the pairs of one draw; leave out --draws")
+    if budget is not None:
+        raise UsageError(f"{name} compares false hits, which --budget fixes; leave out one of them")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairSource:
-    """Triplet spaces, from which each draw samples pairs, and optionally a file with the user's own pairs."""
+    """Triplet spaces, from which each draw samples pairs, and optionally the user's own pairs and paraphrases."""
 
     spaces: Sequence[TripletSpace]
     left_out: tuple[str, ...]
-    keep: float
     n: int
-    own_pairs: Path | None
-    lengths: Counter[int] | None
-    """For each number of tokens in the first text, the number of the user's pairs; None without a file."""
+    material: str
+    """What is measured, as a noun phrase, such as "the pairs in mine.csv"."""
+    own_pairs: tuple[TextPair, ...]
+    lengths: Counter[int]
+    """For each number of tokens in the first text, the number of the user's pairs."""
     pair_notes: tuple[str, ...]
     """Notes on doubtful labels of the user's pairs."""
+    paraphrases: tuple[TextPair, ...]
 
-    def measure(
-        self, scorer: pair_scores.PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter
-    ) -> GateDraw:
-        """Measure the rates of a scorer in one draw; if *threshold* is None, choose one."""
-        own_scores = [] if self.own_pairs is None else pair_scores.score_own_pairs(scorer, self.own_pairs)
+    def list_names(self) -> list[str]:
+        """Return the names that may have a limit or budget: the kinds of the user's pairs, or the contrasts."""
+        kinds = [pair.kind for pair in self.own_pairs if not pair.same]
+        return kinds if self.own_pairs else [space.contrast.name for space in self.spaces]
+
+    def measure(self, scorer: PairScorer, rule: ThresholdRule = USUAL, *, seed: int, reporter: Reporter) -> GateDraw:
+        """Measure the rates of a scorer in one draw, at the threshold that the rule states or chooses."""
+        paraphrases = text_pairs.score_pairs(scorer, self.paraphrases) if self.paraphrases else None
+        own_scores = text_pairs.score_own_pairs(scorer, self.own_pairs) if self.own_pairs else []
         triplet_sets = [
-            space.sample(self.n, seed=seed)
-            if self.lengths is None
-            else pair_scores.select_lengths(space, self.n, self.lengths, seed=seed)
+            text_pairs.select_lengths(space, self.n, self.lengths, seed=seed)
+            if self.own_pairs
+            else space.sample(self.n, seed=seed)
             for space in self.spaces
         ]
         reporter.begin(f"score with {shorten(scorer.name)}", sum(map(len, triplet_sets)))
@@ -144,32 +212,37 @@ class PairSource:
             if len(triplets)
             for pairs in pair_scores.score_triplets(scorer, triplets, reporter)
         ]
+        if scorer.measure == DECISION and (rule != USUAL or paraphrases is not None):
+            raise UsageError(f"{scorer.name} returns True or False: leave out --threshold, --keep and --budget")
         return measure_gate(
             own_scores or generated,
             generated if own_scores else (),
             scorer=scorer.name,
             measure=scorer.measure,
             seed=seed,
-            keep=self.keep,
-            threshold=threshold,
+            rule=rule,
+            paraphrases=paraphrases,
         )
 
 
 def prepare_pairs(
     contrasts: Sequence[str],
     *,
-    keep: float,
     n: int,
-    own_pairs: Path | str | None = None,
+    own_pairs: PairsArgument | None = None,
+    paraphrases: Path | str | None = None,
     lexicon: Lexicon | None = None,
     vocabulary: str | None = None,
     templates: Sequence[str] = ("all",),
     mood: str | None = None,
     held_out: Sequence[str] = (),
 ) -> PairSource:
-    """Check the arguments of :func:`gate` that determine the pairs; return the pairs' source. Raises UsageError."""
-    if not 0 < keep <= 1:
-        raise UsageError(f"the share of paraphrases to keep must be above 0 and at most 1, not {keep:g}")
+    """Check the arguments of :func:`gate` that determine the pairs; return the pairs' source.
+
+    Raises:
+        UsageError: a value is wrong, or a file cannot be read.
+        FormatError: a file is wrong.
+    """
     words = lexicon or english()
     side = parse_side(list(held_out), held_out=True)
     sampling = TripletSampling(
@@ -180,16 +253,23 @@ def prepare_pairs(
     )
     chosen_mood = None if mood is None else choose_member(Mood, mood, what="mood")
     spaces, errors = build_triplet_spaces(words, contrasts, sampling, chosen_mood)
-    path = None if own_pairs is None else Path(own_pairs)
-    lengths, pair_notes = (None, ()) if path is None else pair_scores.count_lengths(path)
+    loaded: tuple[TextPair, ...] = ()
+    notes: tuple[str, ...] = ()
+    material = f"generated sentences of the vocabulary {sampling.vocabulary}"
+    if own_pairs is not None:
+        source = str(own_pairs) if isinstance(own_pairs, Path | str) else "pairs"
+        loaded = text_pairs.load_pairs(own_pairs)
+        notes = text_pairs.check_pairs(loaded, source)
+        material = f"the pairs in {source}" if isinstance(own_pairs, Path | str) else "your pairs"
     return PairSource(
         spaces=spaces,
         left_out=tuple(map(str, errors)),
-        keep=keep,
         n=n,
-        own_pairs=path,
-        lengths=lengths,
-        pair_notes=pair_notes,
+        material=material,
+        own_pairs=loaded,
+        lengths=text_pairs.count_lengths(loaded),
+        pair_notes=notes,
+        paraphrases=() if paraphrases is None else text_pairs.read_paraphrases(Path(paraphrases)),
     )
 
 
@@ -199,8 +279,8 @@ def _read_model(model: object) -> object:
 
 
 def _build_scorer(
-    model: object, seed: int, nearness: Nearness, cache: Cache | None, score: PairFunction | None = None
-) -> pair_scores.PairScorer:
+    model: object, score: PairFunction | None = None, *, seed: int, nearness: Nearness, cache: Cache | None
+) -> PairScorer:
     if (model is None) is (score is None):
         raise UsageError("give either a model or a score function")
     if score is not None:
@@ -209,6 +289,10 @@ def _build_scorer(
         if model.kind == CROSS_ENCODER:
             return load_cross_encoder(model)
         find_kind(model, CROSS_ENCODER)
+        if model.kind == "python" and (decision := load_decision(model)):
+            return decision
+    elif find_style(model) is CallStyle.DECISION:
+        return Decision(model, name=getattr(model, "__name__", "decision"))  # type: ignore[arg-type]
     source, *further_models = resolve_encoders(model)
     if further_models:
         raise UsageError(f"{1 + len(further_models)} models; one is expected here")

@@ -1,27 +1,32 @@
-"""The output of ``probe gate``: a sentence, a table with notes, records, and JUnit XML."""
+"""The output of ``probe gate``: a sentence, a table with notes, and records of rates, differences and pairs."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from math import ceil
 from statistics import mean
-from typing import Any, TypeAlias
-from xml.etree import ElementTree as ET
+from typing import Any
 
-from sentprobe.common.errors import SentprobeError, UsageError, escape_control_characters, format_count, suggest
-from sentprobe.common.tables import Grid, GridCell, GridRow
-from sentprobe.common.values import group_by
+from sentprobe.common.errors import format_count
+from sentprobe.common.tables import Grid, GridCell, GridRow, ShownTable, TableFormat, format_records
+from sentprobe.common.values import format_json, group_by
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.probes.similarity.distance_draws import TripletEstimate, estimate_over_draws
 from sentprobe.probes.similarity.distance_tables import NEGATIVE_FORMS, NO_VALUE, format_share
-from sentprobe.probes.similarity.gate_rates import MEASURE_NAMES, GateDraw, GateRates
+from sentprobe.probes.similarity.gate_comparison import GateComparison
+from sentprobe.probes.similarity.gate_rates import PARAPHRASES, GateDraw, GateRates
+from sentprobe.probes.similarity.gate_thresholds import MEASURE_NAMES
 from sentprobe.probes.similarity.measures import NegativeKind
+from sentprobe.probes.similarity.pair_scores import DECISION, GateStage
 from sentprobe.probes.statistics import Interval
 
 HEADER = ("contrast and example", "negative in the", "false hits", "misses", "AUC", "EER")
 
 
-class FalseHitsError(SentprobeError):
-    """More pairs with different meanings pass the threshold than the user accepts."""
+GENERATED_LIMITS = (
+    "Generated sentences tell which meanings a model confuses, not how often texts of people would be confused; "
+    "--pairs measures yours."
+)
+"""What the figures of generated sentences do not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,44 +38,74 @@ class GateResults:
     """A sentence for each contrast that the templates do not allow."""
     pair_notes: tuple[str, ...] = ()
     """Notes on doubtful labels of the user's pairs."""
+    material: str = ""
+    """What is measured, as a noun phrase, such as "the pairs in mine.csv"."""
+    comparison: GateComparison | None = None
+    """The comparison with another model or with a stored result."""
+    other: GateDraw | None = None
+    """The other model's rates."""
+    same_name: str = "paraphrases"
+    """What the pairs with one meaning are: paraphrases, or variants, which stand for no recall."""
 
     def __str__(self) -> str:
-        worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
-        contrast = CONTRASTS.get(worst[0].contrast)
-        negatives = f"pairs in which {contrast.summary}" if contrast else "pairs with different meanings"
-        if worst[0].kind:
-            negatives = f"pairs of the kind {worst[0].kind}"
-        stages = [*zip(*(draw.stages for draw in self.draws), strict=True)] or [self.draws]
-        limits = ", then ".join(
-            f"a {MEASURE_NAMES.get(draws[0].measure, draws[0].measure)} of "
-            f"{mean(stage.threshold for stage in draws):.4f}"
-            for draws in stages
-        )
-        return (
-            f"At {limits}, where "
-            f"{100 * mean(draw.kept for draw in self.draws):.1f}% of paraphrases pass, "
-            f"{100 * _average(worst, 'false_hits'):.1f}% of {negatives} pass, too."
-        )
+        descriptions = _describe_draws(self.draws, self.same_name)
+        if self.other is not None:
+            descriptions = "; ".join(
+                f"{draw.scorer}, {_describe_draws([draw], self.same_name)}" for draw in self._list_draws()
+            )
+        sentences = [] if self.comparison is None else [str(self.comparison)]
+        sentences += [f"Of {self.material}: {descriptions}."]
+        return " ".join([*sentences, *([GENERATED_LIMITS] if self.draws[0].rates[0].contrast else [])])
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one dictionary of scalar values for each combination of draw, contrast and form of negatives."""
+        """Return one dictionary of scalar values for each combination of scorer, draw, contrast and form."""
         records = []
-        for draw in self.draws:
+        for draw in self._list_draws():
             facts = {name: getattr(draw, name) for name in ("scorer", "measure", "seed", "threshold", "keep", "kept")}
             for number, stage in enumerate(draw.stages, 1):
                 facts |= {f"stage{number}_{name}": value for name, value in asdict(stage).items()}
             for rates in (*draw.rates, *draw.generated):
                 values = {name: value for name, value in asdict(rates).items() if name not in ("curve", "worst")}
                 values["first"], values["second"] = values.pop("example")
-                for name in ("false_hits", "misses"):
+                for name in ("false_hits", "misses", "auc"):
                     interval = values.pop(f"{name}_interval")
                     values |= {f"{name}_low": interval["low"], f"{name}_high": interval["high"]}
                 records.append(facts | values)
         return records
 
+    def list_pair_records(self) -> list[dict[str, Any]]:
+        """Return one dictionary for each pair of each scorer and draw, with its score and verdict."""
+        return [
+            {"scorer": draw.scorer, "seed": draw.seed, "threshold": draw.threshold} | pair.to_record()
+            for draw in self._list_draws()
+            for pair in draw.pairs
+        ]
+
+    def format_records(self, style: TableFormat) -> str:
+        """Return all rates, differences and pairs: in JSON three lists, in CSV lines with ``record`` as first column.
+
+        This is the only place where all pairs are written.
+        """
+        lists = {
+            "rates": self.to_records(),
+            "differences": self.comparison.to_records() if self.comparison else [],
+            "pairs": self.list_pair_records(),
+        }
+        if style is TableFormat.JSON:
+            parts = [
+                f'"{name}": [\n' + ",\n".join(map(format_json, records)) + "\n]" for name, records in lists.items()
+            ]
+            return "{\n" + ",\n".join(parts) + "\n}\n"
+        rows = [{"record": name.removesuffix("s")} | record for name, records in lists.items() for record in records]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return format_records([{name: row.get(name) for name in names} for row in rows], style)
+
+    def _list_draws(self) -> tuple[GateDraw, ...]:
+        return (*self.draws, *([self.other] if self.other else []))
+
     def list_cells(self) -> list[tuple[GateRates, ...]]:
         """Return, for each contrast and form of the negatives, a tuple with one GateRates for each draw."""
-        return [*zip(*(draw.rates for draw in self.draws), strict=True)]
+        return _list_cells(self.draws)
 
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
         """Return the rates of generated pairs, grouped as in list_cells. Leave out a group that a draw lacks."""
@@ -78,8 +113,78 @@ class GateResults:
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 
 
+def _list_cells(draws: Sequence[GateDraw]) -> list[tuple[GateRates, ...]]:
+    return [*zip(*(draw.rates for draw in draws), strict=True)]
+
+
+def _describe_draws(draws: Sequence[GateDraw], same_name: str) -> str:
+    """Return a clause on the contrast or kind with most false hits: both forms, and areas under the ROC curve."""
+    by_subject = group_by(_list_cells(draws), lambda cell: cell[0].subject)
+    cells = max(by_subject.values(), key=lambda cells: max(_average(cell, "false_hits") for cell in cells))
+    rates = cells[0][0]
+    contrast = CONTRASTS.get(rates.contrast)
+    negatives = f"pairs in which {contrast.summary}" if contrast else "pairs with different meanings"
+    negatives = f"pairs of the kind {rates.kind}" if rates.kind else negatives
+    hits = [f"{100 * _average(cell, 'false_hits'):.1f}%" for cell in cells]
+    forms = [f" in the {NEGATIVE_FORMS[NegativeKind(cell[0].form)]}" if cell[0].form else "" for cell in cells]
+    passing = f"{hits[0]} of {negatives} pass{forms[0]}"
+    passing += "".join(f", {share}{form}" for share, form in zip(hits[1:], forms[1:], strict=True))
+    areas = " and ".join(f"{100 * _average(cell, 'auc'):.1f}" for cell in cells)
+    title = "areas" if len(cells) > 1 else "area"
+    return f"{_describe_threshold(draws, same_name)}, {passing} ({title} under the ROC curve: {areas})"
+
+
+def _describe_threshold(draws: Sequence[GateDraw], same_name: str) -> str:
+    """Return the thresholds, and the share of paraphrases that pass, such as "at a cosine of 0.9157, where ..."."""
+    kept = f"{100 * mean(draw.kept for draw in draws):.1f}%"
+    has_file = any(pair.source == PARAPHRASES for pair in draws[0].pairs)
+    paraphrases = "your paraphrases" if has_file else same_name
+    if draws[0].measure == DECISION and not draws[0].stages:
+        return f"where {draws[0].scorer} passes {kept} of {paraphrases}"
+    stages: list[Sequence[GateDraw | GateStage]] = [*zip(*(draw.stages for draw in draws), strict=True)] or [draws]
+    limits = []
+    for stage in stages:
+        scorer, measure = stage[0].scorer, MEASURE_NAMES.get(stage[0].measure, stage[0].measure)
+        threshold = mean(draw.threshold for draw in stage)
+        limits.append(scorer if measure == DECISION else f"a {measure} of {threshold:.4f}")
+    return f"at {', then '.join(limits)}, where {kept} of {paraphrases} pass"
+
+
 def _average(draws: Sequence[GateRates], field: str) -> float:
     return float(mean(getattr(rates, field) for rates in draws))
+
+
+def build_gate_tables(results: GateResults, *, intervals: bool) -> Iterator[ShownTable]:
+    """Yield the table of the comparison, if there is one, that of the rates, and that of the other model's rates."""
+    title = str(results)
+    if results.comparison is not None:
+        yield title, build_comparison_grid(results.comparison), _format_comparison_notes(results.comparison)
+        title = results.draws[0].scorer
+    yield title, build_gate_grid(results, intervals=intervals), format_gate_notes(results)
+    if results.other is not None:
+        other = replace(results, draws=(results.other,), other=None, comparison=None)
+        yield results.other.scorer, build_gate_grid(other, intervals=intervals), format_gate_notes(other)
+
+
+def build_comparison_grid(comparison: GateComparison) -> Grid:
+    """Build the table of differences by kind."""
+    rows = []
+    for row in comparison.differences:
+        shares = [f"{100 * share:.1f}" for share in (row.first_value, row.second_value)]
+        texts = [row.figure, f"{row.pairs:,}", *shares, row.format_difference(), f"{row.corrected_p:.2g}"]
+        rows.append(GridRow(row.name, "", tuple(GridCell(text, best=row.is_significant) for text in texts)))
+    return Grid(("kind", "figure", "pairs", "first", "second", "difference", "p"), tuple(rows))
+
+
+def _format_comparison_notes(comparison: GateComparison) -> str:
+    notes = [
+        f"First: {comparison.first}. Second: {comparison.second}. In %; false hits and misses: each at its own "
+        "threshold; AUC: of all pairs. Differences with 95% intervals, and p-values of paired tests (Holm). Marked: "
+        "significant at 5%."
+    ]
+    if comparison.unmatched:
+        notes += [f"{format_count(comparison.unmatched, 'pair')} of only one result: not compared."]
+    return "".join(f"{note}\n" for note in notes)
 
 
 def build_gate_grid(results: GateResults, *, intervals: bool) -> Grid:
@@ -87,10 +192,9 @@ def build_gate_grid(results: GateResults, *, intervals: bool) -> Grid:
     rows = []
     for draws in (*results.list_cells(), *results.list_generated_cells()):
         rates = draws[0]
-        shares = [_format_rate(draws, field, intervals=intervals) for field in ("false_hits", "misses")]
-        areas = [_format_rate(draws, field, intervals=False) for field in ("auc", "eer")]
+        shares = [_format_rate(draws, field, intervals=intervals) for field in ("false_hits", "misses", "auc")]
         form = NEGATIVE_FORMS[NegativeKind(rates.form)] if rates.form else NO_VALUE
-        cells = tuple(map(GridCell, [form, *shares, *areas]))
+        cells = tuple(map(GridCell, [form, *shares, _format_rate(draws, "eer", intervals=False)]))
         rows.append(GridRow(f"{rates.subject}: {' / '.join(rates.example)}", rates.contrast, cells))
     return Grid(HEADER, tuple(rows))
 
@@ -106,30 +210,38 @@ def _format_rate(draws: Sequence[GateRates], field: str, *, intervals: bool) -> 
 def format_gate_notes(results: GateResults) -> str:
     """Return the notes below the table, one per line."""
     draw, notes = results.draws[0], []
+    threshold = "The second threshold" if draw.stages else "The threshold"
     if draw.keep is not None:
-        threshold = "The second threshold" if draw.stages else "The threshold"
         paraphrases = "the paraphrases that pass the first" if draw.stages else "paraphrases"
+        half, figures = "one half of the units", "the figures are measured on the other half"
+        if any(pair.source == PARAPHRASES for pair in draw.pairs):
+            paraphrases, half, figures = "your paraphrases", "one half of them", "all other pairs are measured"
+        notes += [f"{threshold} was chosen to keep {100 * draw.keep:g}% of {paraphrases}, in {half}; {figures}."]
+    if bounds := [(rates.bound, rates.budget, rates.name) for rates in draw.rates if rates.bound is not None]:
+        bound, _, name = max(bounds)
+        budgets = " or ".join(f"{100 * budget:g}%" for budget in sorted({budget for _, budget, _ in bounds if budget}))
         notes += [
-            f"{threshold} was chosen to keep {100 * draw.keep:g}% of {paraphrases}, in one half of the units; the "
-            "figures are measured on the other half."
+            f"{threshold} has the most hits of those that one half of the units allows and the other confirms. With a "
+            f"confidence of 95%, at most {budgets} of the pairs of each kind with a budget pass, of all kinds at once; "
+            f"the largest upper bound is {100 * bound:.2f}%, of {name}."
         ]
     for stage in draw.stages:
         notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} per second."]
     if not draw.rates[0].contrast:
-        notes += [*_describe_own_pairs(draw), *results.pair_notes, *_describe_generated(draw)]
+        notes += [*_describe_own_pairs(draw, results.same_name), *results.pair_notes, *_describe_generated(draw)]
     if len(results.draws) > 1:
         notes += [f"Mean ± standard deviation of {len(results.draws)} draws."]
     for draws in results.list_cells():
         if ties := sum(rates.ties for rates in draws):
             notes += [f"{draws[0].name}: {format_count(ties, 'negative')} have exactly the positive's score."]
-        if at_threshold := sum(rates.at_threshold for rates in draws):
+        if draw.measure != DECISION and (at_threshold := sum(rates.at_threshold for rates in draws)):
             pairs = format_count(at_threshold, "pair")
             notes += [f"{draws[0].name}: {pairs} exactly at the threshold, counted as passing."]
     left_out = [*results.left_out, *(f"the kind {kind} has no pair in the measured half" for kind in draw.left_out)]
     return "".join(f"{note}\n" for note in (*notes, *(f"Left out: {reason}." for reason in left_out)))
 
 
-def _describe_own_pairs(draw: GateDraw) -> list[str]:
+def _describe_own_pairs(draw: GateDraw, same_name: str) -> list[str]:
     """Return a note on the number of a user's pairs, and another if they are too few to choose the threshold."""
     rates = draw.rates[0]
     false_hits, misses = (
@@ -137,7 +249,7 @@ def _describe_own_pairs(draw: GateDraw) -> list[str]:
         for interval in (rates.false_hits_interval, rates.misses_interval)
     )
     notes = [
-        f"Own pairs: {rates.same_pairs:,} paraphrases and {rates.pairs:,} other pairs are measured; 95% intervals: "
+        f"Own pairs: {rates.same_pairs:,} {same_name} and {rates.pairs:,} other pairs are measured; 95% intervals: "
         f"false hits {false_hits}, misses {misses}."
     ]
     # With fewer, not one may miss: the threshold is the lowest score, whatever share is to be kept (1e-9: rounding).
@@ -168,69 +280,3 @@ def _describe_generated(draw: GateDraw) -> list[str]:
                 f"(95% intervals do not overlap): {', '.join(shares)}."
             ]
     return notes
-
-
-HitLimits: TypeAlias = Mapping[str, float]
-"""The greatest accepted rate of false hits (0 to 1) by contrast or kind; the name "" stands for all others."""
-
-
-def check_limits(results: GateResults, limits: HitLimits) -> None:
-    """Raise UsageError for the limit of a contrast or kind that was not measured."""
-    measured = dict.fromkeys(draws[0].kind or draws[0].contrast for draws in results.list_cells())
-    for name in limits:
-        if name in results.draws[0].left_out:
-            raise UsageError(f"--max-false-hits {name}: this kind has no pair in the measured half; give --threshold")
-        if name and name not in measured:
-            known = f"{suggest(name, measured)}; known: {', '.join(filter(None, measured)) or 'none'}"
-            raise UsageError(f"--max-false-hits {name}: no such contrast or kind{known}")
-
-
-def find_exceeding(results: GateResults, limits: HitLimits) -> dict[str, str]:
-    """Return, by the name of a kind of negatives, why its rate of false hits may be too high.
-
-    The upper end of the 95% interval is compared with the limit, so that few pairs cannot pass by chance.
-    """
-    exceeding = {}
-    for draws in results.list_cells():
-        limit = limits.get(draws[0].kind or draws[0].contrast, limits.get(""))
-        values = [rates.false_hits for rates in draws]
-        # Draws that agree do not tell how far the choice of their pairs may err.
-        intervals = [rates.false_hits_interval for rates in draws]
-        intervals += [estimate_over_draws(values).interval] if len(draws) > 1 else []
-        high = max(interval.high for interval in intervals)
-        if limit is not None and high > limit:
-            low = min(interval.low for interval in intervals)
-            figures = f"{100 * mean(values):.1f}% [{100 * low:.1f}, {100 * high:.1f}]"
-            exceeding[draws[0].name] = f"{figures}, of at most {100 * limit:g}%"
-    return exceeding
-
-
-def check_false_hits(results: GateResults, limits: HitLimits) -> None:
-    """Raise FalseHitsError, which names the contrasts and kinds, if any rate of false hits may be above its limit."""
-    if exceeding := find_exceeding(results, limits):
-        listed = "; ".join(f"{name} {figures}" for name, figures in exceeding.items())
-        raise FalseHitsError(f"more false hits than accepted (the upper end of the 95% interval counts): {listed}")
-
-
-def format_junit(results: GateResults, limits: HitLimits) -> str:
-    """Return JUnit XML. A test case is one kind of negatives. It fails if the rate of false hits may be too high."""
-    exceeding = find_exceeding(results, limits)
-    cells = results.list_cells()
-    counts = {"tests": str(len(cells)), "failures": str(len(exceeding)), "errors": "0"}
-    suites = ET.Element("testsuites", counts)
-    suite = ET.SubElement(suites, "testsuite", {"name": f"probe gate {results.draws[0].scorer}", **counts})
-    for draws in cells:
-        name = draws[0].name
-        case = ET.SubElement(suite, "testcase", classname="sentprobe.gate", name=name, time="0")
-        false_hits, misses = (100 * _average(draws, field) for field in ("false_hits", "misses"))
-        figures = f"false hits {false_hits:.1f}%, misses {misses:.1f}%"
-        if name in exceeding:
-            message = f"{figures}; false hits {exceeding[name]} (the upper end of the 95% interval counts)"
-            example = " / ".join(draws[0].example)
-            ET.SubElement(case, "failure", message=message, type=FalseHitsError.__name__).text = example
-        ET.SubElement(case, "system-out").text = figures
-    for element in suites.iter():  # XML has no way to write most control characters
-        element.text = element.text and escape_control_characters(element.text)
-        element.attrib = {name: escape_control_characters(value) for name, value in element.attrib.items()}
-    ET.indent(suites)
-    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

@@ -3,26 +3,23 @@
 Cross-encoders and other functions that score a list of pairs of texts.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import nlargest
-from itertools import chain, islice
-from math import ceil
-from pathlib import Path
+from itertools import chain, compress
+from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.common.errors import FormatError, UsageError, format_count
+from sentprobe.common.errors import UsageError, first_line
+from sentprobe.common.processes import is_stop_request
 from sentprobe.common.screen import Reporter
-from sentprobe.common.specs import Spec, read_options
-from sentprobe.common.values import group_by
-from sentprobe.generator.pairs.drafts import hash_words
-from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
-from sentprobe.probes.datasets.records import read_named_rows
+from sentprobe.common.specs import Natural, Spec, read_options
+from sentprobe.generator.pairs.triplets import SIDES, TripletSet
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embedding import embed
 from sentprobe.probes.encoders.encoder import Encoder, EncoderError, get_capabilities
@@ -34,7 +31,8 @@ from sentprobe.probes.encoders.models.model_loading import (
     report_encoding_errors,
     report_loading_errors,
 )
-from sentprobe.probes.encoders.models.python import convert_to_scores
+from sentprobe.probes.encoders.models.python import CallStyle, PythonOptions, convert_to_scores, find_style, load_object
+from sentprobe.probes.encoders.variants import ERASE, STORAGE_OPTION_NAMES, split_options
 from sentprobe.probes.similarity.measures import Nearness, NegativeKind, Sides
 from sentprobe.probes.statistics import Floats
 
@@ -48,9 +46,13 @@ DECIMALS = 6
 class PairScorer(Protocol):
     """An object that scores pairs of texts; a higher score means that the texts are more similar."""
 
-    name: str
-    measure: str
-    """The name of the score, such as cosine."""
+    @property
+    def name(self) -> str:
+        """The name of the scorer."""
+
+    @property
+    def measure(self) -> str:
+        """The name of the score, such as cosine."""
 
     def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
         """Compare each of *columns* with *firsts*, row by row; return the scores of each column, (n,) float64."""
@@ -80,8 +82,29 @@ class VectorScorer:
         return [first, *(np.where(is_same, first, score) for is_same, score in zip(same, scores, strict=True))]
 
 
+class TextPair(NamedTuple):
+    """Two texts, and whether they mean the same. The first is the text that a cache holds, the second the new one."""
+
+    first: str
+    second: str
+    same: bool
+    kind: str = ""
+    """The kind of the difference, such as ``negation``, by which rates are broken down; empty: none."""
+
+
 OWN_PAIRS = "own pairs"
-"""The name of pairs from a user's file, which have no contrast."""
+"""The name of a user's pairs, which have no contrast."""
+
+
+def name_pairs(contrast: str, form: str, kind: str) -> str:
+    """Return the contrast and form of generated pairs, or "own pairs" and the kind.
+
+    >>> name_pairs("role", "form", ""), name_pairs("", "", "date")
+    ('role (form)', 'own pairs, date')
+    """
+    if contrast:
+        return f"{contrast} ({form})" if form else contrast
+    return f"{OWN_PAIRS}, {kind}" if kind else OWN_PAIRS
 
 
 class ScoredPair(NamedTuple):
@@ -93,186 +116,164 @@ class ScoredPair(NamedTuple):
 
 
 NEAREST = 20
-"""Number of pairs whose texts are returned: the pairs with different meanings that have the highest scores."""
+"""Number of pairs in the list of the pairs with different meanings that have the highest scores."""
 
 
-def _find_nearest(nearest: list[ScoredPair], scores: Floats, *texts: Sequence[str]) -> list[ScoredPair]:
-    """Return the pairs with the highest scores (at most NEAREST), from *nearest* and new pairs (*scores*, *texts*)."""
-    pairs = map(ScoredPair, scores.tolist(), *texts)
-    return nlargest(NEAREST, chain(nearest, pairs), key=lambda pair: pair.score)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredSide:
+    """Pairs with the same meaning, or pairs with different meanings: their texts, scores and units, all (n,)."""
+
+    pairs: Sequence[TextPair]
+    scores: Floats
+    units: NDArray[np.int64]
+
+    def select(self, rows: NDArray[np.bool_]) -> "ScoredSide":
+        """Return the pairs of the rows that are True."""
+        return ScoredSide(pairs=[*compress(self.pairs, rows)], scores=self.scores[rows], units=self.units[rows])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredPairs:
     """The scores of pairs with the same meaning, and of pairs with different meanings."""
 
-    contrast: str
+    contrast: str = ""
     """The contrast of the negatives; empty for a user's pairs."""
-    form: str
+    form: str = ""
     """Whether the negatives have the form of the anchor or of the positive; empty for a user's pairs."""
     kind: str = ""
     """The kind that a user's pairs have in their file; empty for pairs of all kinds and for generated pairs."""
-    example: tuple[str, str]
-    """The shortest pair with different meanings."""
-    same_scores: Floats
-    different_scores: Floats
-    same_units: NDArray[np.int64]
-    different_units: NDArray[np.int64]
-    nearest: Sequence[ScoredPair] = ()
-    """The pairs with different meanings that have the highest scores."""
+    same: ScoredSide
+    different: ScoredSide
     ties: int = 0
     """The number of negatives whose score equals that of their positive."""
+
+    @property
+    def name(self) -> str:
+        """The contrast and the form of the negatives, or "own pairs" and their kind."""
+        return name_pairs(self.contrast, self.form, self.kind)
+
+    def select(self, rows: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> "ScoredPairs":
+        """Return the pairs whose units *rows* accepts."""
+        same, different = (side.select(rows(side.units)) for side in (self.same, self.different))
+        return replace(self, same=same, different=different)
+
+    def find_shortest(self) -> tuple[str, str]:
+        """Return the texts of the shortest pair with different meanings, as an example."""
+        pair = min(self.different.pairs, key=lambda pair: len(pair.first) + len(pair.second))
+        return pair.first, pair.second
+
+    def find_nearest(self) -> list[ScoredPair]:
+        """Return the pairs with different meanings that have the highest scores, at most NEAREST."""
+        rows = zip(self.different.scores.tolist(), self.different.pairs, strict=True)
+        nearest = nlargest(NEAREST, rows, key=lambda row: row[0])
+        return [ScoredPair(score, pair.first, pair.second) for score, pair in nearest]
 
 
 def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter) -> list[ScoredPairs]:
     """Return two ScoredPairs. The first has the negatives in the anchor's form, the second those in the positive's."""
     scores, units = np.empty((3, len(triplets))), np.empty(len(triplets), np.int64)
-    examples: list[list[tuple[str, str]]] = [[], []]
-    nearest: list[list[ScoredPair]] = [[], []]
+    pairs: list[list[TextPair]] = [[], [], []]
     for start, portion in triplets.iterate_portions(BLOCK):
         anchors, *texts_by_side = map(portion.render_texts, SIDES)
         block = slice(start, start + len(portion))
         scores[:, block] = scorer.score_columns(anchors, *texts_by_side)
         units[block] = portion.hash_units()
-        nearest = [
-            _find_nearest(*row, anchors, texts)
-            for *row, texts in zip(nearest, scores[1:, block], texts_by_side[1:], strict=True)
-        ]
-        examples = [
-            find_shortest([*pairs, *zip(anchors, texts, strict=True)])
-            for pairs, texts in zip(examples, texts_by_side[1:], strict=True)
-        ]
+        for side, texts in enumerate(texts_by_side):
+            pairs[side] += [TextPair(*row, same=side == 0) for row in zip(anchors, texts, strict=True)]
         reporter.advance(len(portion))
-    positive, negative, hard = scores
-    forms = ((NegativeKind.ANCHOR, hard, 1), (NegativeKind.FORM, negative, 0))
+    positive, *negatives = (
+        ScoredSide(pairs=side_pairs, scores=row, units=units) for side_pairs, row in zip(pairs, scores, strict=True)
+    )
     return [
         ScoredPairs(
             contrast=triplets.space.contrast.name,
             form=form.value,
-            example=examples[row][0],
-            same_scores=positive,
-            different_scores=scores_of_form,
-            same_units=units,
-            different_units=units,
-            nearest=nearest[row],
-            ties=int(((scores_of_form == positive) & np.isfinite(positive)).sum()),
+            same=positive,
+            different=side,
+            ties=int(((side.scores == positive.scores) & np.isfinite(positive.scores)).sum()),
         )
-        for form, scores_of_form, row in forms
+        for form, side in zip((NegativeKind.ANCHOR, NegativeKind.FORM), reversed(negatives), strict=True)
     ]
 
 
-COLUMNS = ("a", "b", "same")
-KIND_COLUMNS = ("kind", "contrast")
-"""Names of a column by which the rates of a user's pairs are broken down."""
+def find_sign(measure: str) -> int:
+    """Return -1 for a distance, whose score is the negative distance, else 1."""
+    return -1 if measure == Nearness.EUCLID else 1
 
 
-def score_own_pairs(scorer: PairScorer, path: Path) -> list[ScoredPairs]:
-    """Score the pairs in a user's file; pairs with the same first text are one unit.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateStage:
+    """The threshold and the cost of one scorer of a cascade."""
 
-    The first ScoredPairs has all pairs. If the file has a column of kinds, each kind with pairs of different meaning
-    has its own.
+    scorer: str
+    measure: str
+    threshold: float
+    pairs: int
+    """The number of scored pairs."""
+    pairs_per_second: float = field(compare=False)
+
+
+class Cascade:
+    """A pair scorer that combines two pair scorers. Callers score the same pairs twice, in the same order.
+
+    At first, the cascade returns the scores of the first scorer. After :meth:`ask_second`, it returns the second
+    scorer's scores of pairs that passed the first scorer's threshold, and minus infinity for all other pairs.
     """
-    scores, units, labels, kinds = [], [], [], []
-    examples: dict[str, list[tuple[str, str]]] = {"": []}
-    nearest: dict[str, list[ScoredPair]] = {"": []}
-    pairs = _read_pairs(path)
-    while block := [*islice(pairs, BLOCK)]:
-        firsts, seconds, same, block_kinds = map(list, zip(*block, strict=True))
-        (block_scores,) = scorer.score_columns(firsts, seconds)
-        scores.append(block_scores)
-        negatives = [row for row, is_same in enumerate(same) if not is_same]
-        by_kind = group_by(negatives, lambda row: block_kinds[row])  # noqa: B023 - called at once
-        for kind, rows in {**by_kind, "": negatives}.items():
-            texts = [firsts[row] for row in rows], [seconds[row] for row in rows]
-            nearest[kind] = _find_nearest(nearest.get(kind, []), block_scores[rows], *texts)
-            examples[kind] = find_shortest([*examples.get(kind, ()), *zip(*texts, strict=True)])
-        units += [hash_words([text]) for text in firsts]
-        labels += same
-        kinds += block_kinds
-    all_scores, all_units, is_same = np.concatenate(scores), np.array(units, np.int64), np.array(labels, np.bool_)
-    rows_by_kind = {**group_by(range(len(kinds)), lambda row: kinds[row]), "": range(len(kinds))}
-    scored = []
-    for kind in sorted(examples):  # the first is that of all pairs
-        of_kind = np.array(rows_by_kind[kind])
-        same_rows, different_rows = of_kind[is_same[of_kind]], of_kind[~is_same[of_kind]]
-        scored.append(
-            ScoredPairs(
-                contrast="",
-                form="",
-                kind=kind,
-                example=examples[kind][0],
-                same_scores=all_scores[same_rows],
-                different_scores=all_scores[different_rows],
-                same_units=all_units[same_rows],
-                different_units=all_units[different_rows],
-                nearest=nearest[kind],
+
+    def __init__(self, first: PairScorer, second: PairScorer) -> None:
+        self._first, self._second = first, second
+        self._first_scores: deque[Floats] = deque()
+        self._limit: float | None = None
+        self._pairs, self._seconds = [0, 0], [0.0, 0.0]
+
+    @property
+    def name(self) -> str:
+        """The name of the first scorer; after :meth:`ask_second`, the names of both."""
+        return self._first.name if self._limit is None else f"{self._first.name}, then {self._second.name}"
+
+    @property
+    def measure(self) -> str:
+        """The measure of the scorer whose scores are returned."""
+        return self._first.measure if self._limit is None else self._second.measure
+
+    def ask_second(self, threshold: float) -> None:
+        """Switch to the second scorer. It scores only pairs whose score by the first scorer passes *threshold*."""
+        self._limit = find_sign(self._first.measure) * threshold
+
+    def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
+        """Return an array of scores for each column. Score i is for ``firsts[i]`` and text i of the column."""
+        if self._limit is None:
+            first_scores = self._time(0, self._first, firsts, *columns)
+            self._first_scores.extend(first_scores)
+            return first_scores
+        second_scores: list[Floats] = []
+        for seconds in columns:
+            scores = np.full(len(firsts), -np.inf)
+            if rows := np.flatnonzero(self._first_scores.popleft() >= self._limit).tolist():
+                (scores[rows],) = self._time(1, self._second, [firsts[i] for i in rows], [seconds[i] for i in rows])
+            second_scores.append(scores)
+        return second_scores
+
+    def _time(self, stage: int, scorer: PairScorer, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
+        start = perf_counter()
+        scores = scorer.score_columns(firsts, *columns)
+        self._seconds[stage] += perf_counter() - start
+        self._pairs[stage] += len(firsts) * len(columns)
+        return scores
+
+    def build_stages(self, *thresholds: float) -> tuple[GateStage, ...]:
+        """Return the threshold, the number of scored pairs and the speed of each of the two scorers."""
+        rows = zip((self._first, self._second), thresholds, self._pairs, self._seconds, strict=True)
+        return tuple(
+            GateStage(
+                scorer=scorer.name,
+                measure=scorer.measure,
+                threshold=threshold,
+                pairs=pairs,
+                pairs_per_second=pairs / max(seconds, 1e-9),
             )
+            for scorer, threshold, pairs, seconds in rows
         )
-    return scored
-
-
-SURPLUS = 10
-"""The ratio of sampled to requested triplets, since many sampled triplets do not have a suitable length."""
-
-
-def count_lengths(path: Path) -> tuple[Counter[int], tuple[str, ...]]:
-    """Count the pairs in a file by the number of tokens in the first text; also return notes on doubtful labels.
-
-    Raises:
-        UsageError: the file cannot be read.
-        FormatError: it has no pairs, an empty text, or one label only.
-    """
-    lengths: Counter[int] = Counter()
-    labels: dict[tuple[str, ...], set[bool]] = {}
-    identical = 0
-    for first, second, is_same, _ in _read_pairs(path):
-        lengths[len(first.split())] += 1
-        labels.setdefault(tuple(sorted((first, second))), set()).add(is_same)
-        identical += first == second
-    label_set = {*chain.from_iterable(labels.values())}
-    if len(label_set) < 2:
-        content = f"only pairs with same={int(*label_set)}" if labels else "no pairs"
-        raise FormatError(f"{path}: {content}; pairs that mean the same (1) and others (0) are needed")
-    contradictory = [pair for pair, values in labels.items() if len(values) > 1]
-    notes = []
-    if identical:
-        notes.append(f"Own pairs: in {format_count(identical, 'pair')}, both texts are the same.")
-    if contradictory:
-        first, second = contradictory[0]
-        pairs = format_count(len(contradictory), "pair")
-        notes.append(f"Own pairs: {pairs} with both labels, same=1 and same=0, such as {first!r}, {second!r}.")
-    return lengths, tuple(notes)
-
-
-def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: int) -> TripletSet:
-    """Sample about *n* triplets so that the lengths of their anchors, in tokens, are distributed as in *lengths*.
-
-    A length has fewer triplets than its share if too few of the sampled anchors have this length.
-    """
-    triplets = space.sample(min(SURPLUS * n, space.count()), seed=seed)
-    quotas = {length: ceil(n * count / lengths.total()) for length, count in lengths.items()}
-    positions = []
-    for start, portion in triplets.iterate_portions(BLOCK):
-        for position, text in enumerate(portion.render_texts(SIDES[0]), start):
-            length = len(text.split())
-            if quotas.get(length, 0) > 0:
-                quotas[length] -= 1
-                positions.append(position)
-    return triplets.select(np.array(positions, np.int64))
-
-
-def _read_pairs(path: Path) -> Iterator[tuple[str, str, bool, str]]:
-    """Yield the texts a and b of each pair, whether they mean the same, and the kind, which may be empty."""
-    for where, row in read_named_rows(path, COLUMNS, aliases=dict.fromkeys(KIND_COLUMNS, KIND_COLUMNS[0])):
-        first, second, label = (row[name] for name in COLUMNS)
-        if label not in ("0", "1"):
-            raise FormatError(f"{where}: same is {label!r}; 1 (the same meaning) or 0 is expected")
-        yield first, second, label == "1", row.get(KIND_COLUMNS[0], "")
-
-
-def find_shortest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return a list that has only the shortest pair, or an empty list if there are no pairs."""
-    return sorted(pairs, key=lambda pair: sum(map(len, pair)))[:1]
 
 
 PairFunction: TypeAlias = Callable[[list[tuple[str, str]]], Any]
@@ -306,6 +307,61 @@ class PairModel:
             first, second = pairs[invalid_rows[0]]
             raise EncoderError(f"{self.name}: the score of the pair {first!r}, {second!r} is not a finite number")
         return means
+
+
+DecisionFunction: TypeAlias = Callable[[str, str], Any]
+"""A function of a cached and a new text, which returns whether the cached answer is given, or a score."""
+DECISION = "decision"
+"""The measure of a decision that returns True or False; True has the score 1, which is the threshold."""
+
+
+class Decision:
+    """A pair scorer that calls the user's function of a cached and a new text, such as a whole semantic cache.
+
+    The measure is DECISION if all returned values are True or False, and "score" if all are numbers.
+    """
+
+    def __init__(self, function: DecisionFunction, *, name: str) -> None:
+        self.name, self.measure = name, ""
+        self._function = function
+
+    def score_columns(self, firsts: Sequence[str], *columns: Sequence[str]) -> list[Floats]:
+        """Return the decisions for each of *columns*, as in :class:`PairScorer`. Raises EncoderError."""
+        return [np.array([*map(self._decide, firsts, seconds)], np.float64) for seconds in columns]
+
+    def _decide(self, cached: str, new: str) -> float:
+        try:
+            value = self._function(cached, new)
+        except (Exception, SystemExit) as error:
+            if is_stop_request(error):
+                raise
+            raise EncoderError(f"{self.name} raised {type(error).__name__}: {first_line(error)}") from error
+        measure = DECISION if isinstance(value, bool | np.bool_) else PairModel.measure
+        if self.measure not in ("", measure):
+            raise EncoderError(f"{self.name} returned True or False for one pair and a number for another")
+        self.measure = measure
+        scores = convert_to_scores(value)
+        if scores.shape != () or not np.isfinite(scores):
+            raise EncoderError(f"{self.name}({cached!r}, {new!r}) is {value!r}; True, False or a number is expected")
+        return round(float(scores), DECIMALS)
+
+
+def load_decision(spec: Spec) -> Decision | None:
+    """Return the decision of a spec ``python:module:function``; None if the function or object is an encoder.
+
+    Raises UsageError or EncoderError.
+    """
+    plain, vector_options = split_options(spec, *STORAGE_OPTION_NAMES, ERASE)
+    options = read_options(plain, PythonOptions(seed=Natural(0)))
+    _, function = load_object(spec)
+    style = find_style(function) if options.style is CallStyle.AUTO else options.style
+    if style is not CallStyle.DECISION:
+        return None
+    if vector_options:
+        raise UsageError(f"{spec}: the option {vector_options[0][0]}= changes vectors, and a decision has none")
+    if not callable(function):
+        raise UsageError(f"{spec}: a decision is a function of two texts; name one, as in python:module:function")
+    return Decision(function, name=spec.name)
 
 
 @dataclass(frozen=True, slots=True)

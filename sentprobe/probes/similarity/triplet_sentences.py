@@ -352,7 +352,9 @@ def _read_values(path: Path) -> Iterator[Any]:
                 try:
                     yield parse_json(line)
                 except BadSyntaxError as error:
-                    raise FormatError(f"{path}: line {number}: {error}") from None
+                    raise FormatError(f"line {number}: {error}") from None
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=FormatError) from error
 

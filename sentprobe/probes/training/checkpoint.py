@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from sentprobe.probes.training.schedule import TrainingState, ValidationPoint
 
 CHECKPOINT_FOLDER = "checkpoint"
 STATE_FILE, WEIGHTS_FILE, OPTIMIZER_FILE = ("state.json", "weights.safetensors", "optimizer.safetensors")
-FORMAT = "sentprobe checkpoint 1"
+FORMAT = "sentprobe checkpoint 2"
 
 Identity = Mapping[str, str | int | float | bool]
 """All values that determine the trained weights, by name, such as ``{"objective": "nli", "seed": 0}``."""
@@ -42,7 +42,7 @@ class StoredState:
     identity: Identity
     versions: Mapping[str, str]
     """The version of each package used for training, such as ``{"torch": "2.13.0"}``."""
-    digests: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str]
     """The SHA-256 of each other file of the checkpoint by its name, as written: a damaged one is refused."""
 
 
@@ -53,7 +53,7 @@ def write_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Opti
         OPTIMIZER_FILE: tensor_files.save(_collect_optimizer_tensors(optimizer)),
     }
     digests = {name: sha256(content).hexdigest() for name, content in contents.items()}
-    header = {"format": FORMAT, **asdict(stored), "digests": digests}
+    header = {"format": FORMAT, **asdict(replace(stored, digests=digests))}
     with files.atomic_folder(folder / CHECKPOINT_FOLDER) as new_folder:
         (new_folder / STATE_FILE).write_text(json.dumps(header, indent=2) + "\n", "utf-8", newline="\n")
         for name, content in contents.items():

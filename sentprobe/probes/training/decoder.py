@@ -271,6 +271,8 @@ class GenerationValidator:
 
     pairs: SequencePairs
     metric: Metric
+    permuted: SequencePairs | None = None
+    """The held-out sentences with permuted words as sources and targets, for BLEU beside the metric; None: no such."""
 
     @torch.no_grad()
     def __call__(self, learner: Learner) -> Validation:
@@ -278,7 +280,7 @@ class GenerationValidator:
         was_training = learner.training
         learner.eval()
         try:
-            summed_loss, target_count = 0.0, 0
+            summed_loss, target_count, permuted_bleu = 0.0, 0, None
             for batch in self.pairs.batches(0):
                 summed_loss += float(learner(batch.to(learner.device))) * batch.targets
                 target_count += batch.targets
@@ -290,10 +292,14 @@ class GenerationValidator:
                 texts = self.generate_texts(learner)
                 exact_share = sum(text.reference == text.generated for text in texts) / len(texts)
                 value = compute_bleu(texts) if self.metric is Metric.BLEU else exact_share
+                if self.permuted is not None:
+                    permuted_bleu = compute_bleu(replace(self, pairs=self.permuted).generate_texts(learner))
         finally:
             learner.train(was_training)
         higher_is_better = self.metric is not Metric.PERPLEXITY
-        return Validation(self.metric.value, value, higher_is_better=higher_is_better, loss=loss)
+        return Validation(
+            self.metric.value, value, higher_is_better=higher_is_better, loss=loss, permuted_bleu=permuted_bleu
+        )
 
     def generate_texts(self, learner: Seq2Seq) -> list["GeneratedText"]:
         """Return the first decoder's text and the reference for each of up to MAX_GENERATED_TEXTS held-out items."""

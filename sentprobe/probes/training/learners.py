@@ -50,11 +50,13 @@ def prepare_sequences(
     *,
     noise: decoder.Noise | None = None,
     targets_are_sentences: bool = True,
+    validate_permuted: bool = False,
 ) -> PreparedObjective:
     """Prepare an objective that generates texts from the vectors of source sentences.
 
     - targets: for each decoder, its target texts in the order of the sources
     - targets_are_sentences: whether training and validation items must share no target, as they share no source
+    - validate_permuted: whether validations also regenerate the held-out sources with their words in random order
     """
     if metric is Metric.BLEU and find_spec("sacrebleu") is None:
         raise missing_extra("BLEU", "train")
@@ -73,12 +75,22 @@ def prepare_sequences(
     seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=len(targets)).tolist()
     decoders = [decoder.make_decoder(len(subwords), model.dim, options, seed=seed) for seed in seeds]
     validator = GenerationValidator(replace(train, items=split.validation), metric)
+    if validate_permuted:
+        permuted = [permute_words(sources[item], (options.seed, 5, item)) for item in split.validation.tolist()]
+        rows = collect_rows(model.vocabulary.find_ids(text) or [UNKNOWN] for text in permuted)
+        pairs = replace(train, sources=rows, targets=(subwords.encode(permuted),), items=np.arange(len(permuted)))
+        validator = replace(validator, permuted=pairs)
     return PreparedObjective(decoder.Seq2Seq(model, decoders, subwords), train, validator)
 
 
 def prepare_autoencoder(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare the objective ``autoencoder``: generate a sentence from its own vector."""
-    return prepare_sequences(texts.texts, [texts.texts], Metric.BLEU, model, options)
+    return prepare_sequences(texts.texts, [texts.texts], Metric.BLEU, model, options, validate_permuted=True)
+
+
+def permute_words(text: str, seed: tuple[int, ...]) -> str:
+    """Return a text with its words in random order, as in the dataset "permuted" of Adi et al. 2017."""
+    return " ".join(np.random.default_rng(seed).permutation(text.split()).tolist())
 
 
 def prepare_denoising(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:

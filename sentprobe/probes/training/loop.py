@@ -380,6 +380,6 @@ class _TrainingLoop:
     def _write_checkpoint(self) -> None:
         if self._fabric.is_global_zero:
             versions = find_versions("torch", "lightning-fabric")
-            stored = checkpoint.StoredState(self._state, self._store.identity, versions)
+            stored = checkpoint.StoredState(self._state, self._store.identity, versions, digests={})
             checkpoint.write_checkpoint(self._store.folder, self._learner, self._plain_optimizer, stored)
         self._saved_state = self._state

@@ -85,15 +85,20 @@ class Validation:
     higher_is_better: bool
     loss: float
     """Mean loss over the targets, in nats."""
+    permuted_bleu: float | None = None
+    """BLEU of an auto-encoder on held-out sentences with permuted words (Adi et al. 2017); else None."""
 
     def __str__(self) -> str:
-        """Return the metric's name and value.
+        """Return the metric's name and value, and BLEU on permuted sentences.
 
         >>> print(Validation("accuracy", 0.93, higher_is_better=True, loss=0.2))
         accuracy 93.0%
+        >>> print(Validation("BLEU", 32.5, higher_is_better=True, loss=0.2, permuted_bleu=8.2))
+        BLEU 32.5 (permuted: 8.2)
         """
         number_format = {"BLEU": ".1f", "accuracy": ".1%"}.get(self.metric, ",.4g")
-        return f"{self.metric} {self.value:{number_format}}"
+        permuted = "" if self.permuted_bleu is None else f" (permuted: {self.permuted_bleu:.1f})"
+        return f"{self.metric} {self.value:{number_format}}{permuted}"
 
     def is_better_than(self, previous: "Validation | None") -> bool:
         """Return whether ``value`` or, if values are equal, ``loss`` is better than in *previous* (None: True)."""
@@ -187,7 +192,8 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationS
         raise UsageError(f"{format_count(items, 'item')} to learn from: at least 2 are needed")
     held_out_texts: set[str] = set()
     validation: list[int] = []
-    # The second number separates random streams: 1 for this split, 2 for batches, 3 for noise, 4 for decoders.
+    # The second number separates random streams: 1 for this split, 2 for batches, 3 for noise, 4 for decoders, 5 for
+    # permuted words.
     for item in map(int, np.random.default_rng((seed, 1)).permutation(items)):
         texts = {column[item] for column in columns}
         if held_out_texts.isdisjoint(texts):

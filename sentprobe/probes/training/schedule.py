@@ -165,11 +165,12 @@ class ValidationPoint:
     value: float
     higher_is_better: bool
     loss: float
+    permuted_bleu: float | None = None
 
     @property
     def validation(self) -> Validation:
         """The scores of this validation, without its step and epoch."""
-        return Validation(self.metric, self.value, self.higher_is_better, self.loss)
+        return Validation(self.metric, self.value, self.higher_is_better, self.loss, self.permuted_bleu)
 
     def __str__(self) -> str:
         return f"{self.validation} at step {self.step:,}"

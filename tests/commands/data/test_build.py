@@ -1,4 +1,4 @@
-"""The commands ``probe build`` and ``probe audit``: output, files and errors."""
+"""The commands ``probe build``, ``probe audit`` and ``probe features``: output, files and errors."""
 
 import csv
 import json
@@ -139,7 +139,7 @@ KINDS = {
 def test_build_refuses_folder_of_other_command(tmp_path: Path, name: str, message: str, command: Command) -> None:
     out = tmp_path / "sets"
     out.mkdir()
-    (out / name).write_text('{"format": "sentprobe sentence model 1"}')
+    (out / name).write_text('{"format": "sentprobe sentence model 2"}')
     check_refusal(command("build", "compeval", *TINY, "-o", out), message)
     assert list(content(out)) == [name]
 
@@ -304,6 +304,27 @@ def test_suffix_chooses_format_of_audit(suffix: str, tmp_path: Path, probe: Comm
         assert [sum(title in line for line in written.splitlines()) for title in titles] == [1, 1]
         assert len(re.findall(rf"^[ |]*{row} *[|&]? +[\d.]+", written, re.MULTILINE)) == 2
         assert written.count("leak: the cue is above chance") == 1
+
+
+@pytest.mark.parametrize("suffix", ["txt", "md", "tex", "csv", "json"])
+def test_features_of_each_label_are_listed(suffix: str, tmp_path: Path, command: Command) -> None:
+    sources = [saved(data, tmp_path / data.name) for data in (order(), LEAKY)]
+    check_success(command("features", *sources, "-n", 2, "--ngrams", 2, "-o", tmp_path / f"features.{suffix}"))
+    written = (tmp_path / f"features.{suffix}").read_text("utf-8")
+    if suffix in {"csv", "json"}:
+        rows = json.loads(written) if suffix == "json" else [*csv.DictReader(written.splitlines())]
+        assert {row["task"] for row in rows} == {"Order", "leaky"}
+        assert all(0 < int(row["with_label"]) <= int(row["items"]) and float(row["log_odds"]) > 0 for row in rows)
+    else:
+        assert [title in written for title in ("Order (336 training items)", "leaky (")] == [True, True]
+        assert "with label" in written
+
+
+def test_requests_for_features_are_checked(tmp_path: Path, command: Command) -> None:
+    source = saved(LEAKY, tmp_path / "leaky.jsonl")
+    check_refusal(command("features", source, "--ngrams", 3), "Invalid value for '--ngrams'")
+    check_refusal(command("features", source, "-n", 0), "Invalid value for '--n'")
+    check_refusal(command("features", tmp_path / "none"), "none")
 
 
 def test_audit_has_latex_caption(tmp_path: Path, probe: Command) -> None:

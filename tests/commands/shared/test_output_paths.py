@@ -170,7 +170,7 @@ MARKED = {
     "table.json": '{"format": "sentprobe-table 9"}',
     "card.json": '{\n  "format": "sentprobe-dataset 1"}',
     "README.md": f"---\n{README_HEAD}\n---\n",
-    "config.json": '{\n  "format": "sentprobe sentence model 1"}',
+    "config.json": '{\n  "format": "sentprobe sentence model 2"}',
 }
 
 
@@ -395,7 +395,7 @@ def complete(monkeypatch: pytest.MonkeyPatch, run_program: Command) -> Complete:
         ("probe build n", ["natural"]),
         ("probe run c", ["compeval"]),
         ("probe run ./c", []),
-        ("probe run compeval --encoder b", ["bow", "bilstm-last", "bilstm-max"]),
+        ("probe run compeval --encoder b", ["bow", "bilstm-last", "bilstm-max", "bilstm-att"]),
         ("probe run compeval -e s", ["st:", "skipthought:", "sdae:"]),
         ("probe run compeval --probe-vectors o", ["one-hot", "openai:"]),
         ("probe run compeval --sampling p", ["paper"]),

@@ -9,8 +9,8 @@ import pytest
 from helpers.shared import SHARED, needs_shared
 from scipy.stats import chisquare
 
-from sentprobe.commands.gen_space import make_space
 from sentprobe.commands.shared.gen_options import ContentOptions, FeatureOptions, WordOptions
+from sentprobe.commands.shared.gen_space import make_space
 from sentprobe.common.errors import UsageError
 from sentprobe.generator.bulk.generate import write_sentences
 from sentprobe.generator.events.checks import contains

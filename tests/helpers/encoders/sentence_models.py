@@ -13,9 +13,9 @@ from sentprobe.probes.encoders.models.trained import PADDING, ModelVocabulary, S
 WORDS = ("the", "man", "slept", "Danced")
 
 
-def tiny_sentence_model(kind: str, *, seed: int = 1, **options: Any) -> SentenceModel:
-    """A model of 4 units in 2 layers over 3 numbers a word; *options* are the maker's."""
-    architecture = Architecture(kind=kind, hidden=4, layers=2, inputs=3)
+def tiny_sentence_model(kind: str, *, seed: int = 1, layers: int = 2, **options: Any) -> SentenceModel:
+    """A model of 4 units over 3 numbers a word; *options* are the maker's."""
+    architecture = Architecture(kind=kind, hidden=4, layers=layers, inputs=3)
     return make_sentence_model(architecture, ModelVocabulary(WORDS), seed=seed, **options)
 
 

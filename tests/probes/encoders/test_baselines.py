@@ -23,6 +23,7 @@ from sentprobe.probes.encoders.baselines import (
     PLACES_WIDTH,
     Places,
     SparseNaiveBayes,
+    Tfidf,
     choose_places,
     compute_highest_bound,
     compute_place_bound,
@@ -199,6 +200,29 @@ def test_naive_bayes_is_that_of_scikit_learn(seed: int, classes: int, width: int
     scores = reference.predict_joint_log_proba(test)
     of_ours = scores[np.arange(20), np.searchsorted(reference.classes_, ours)]
     np.testing.assert_allclose(of_ours, scores.max(axis=1), rtol=1e-9)
+
+
+@given(seed=st.integers(0, 10_000), classes=st.integers(2, 6), width=st.integers(1, 30))
+def test_log_odds_are_those_of_scikit_learn_against_all_other_labels(seed: int, classes: int, width: int) -> None:
+    rng = np.random.default_rng(seed)
+    dense = rng.random((40, width)) * (rng.random((40, width)) < 0.3)
+    targets = np.append(np.arange(classes), rng.integers(0, classes, 40 - classes))
+    actual = [*SparseNaiveBayes().fit(csr_matrix(dense), targets).compute_log_odds()]
+    for label, odds in enumerate(actual):
+        others, own = MultinomialNB().fit(dense, targets == label).feature_log_prob_
+        np.testing.assert_allclose(odds, own - others, atol=1e-8)
+
+
+def test_telling_features_are_those_of_the_label() -> None:
+    texts = {"he lied": 0, "she lied": 0, "he sensed": 0, "he frowns": 1, "she uses": 1}
+    data = make_toy_dataset(
+        [(text, [], label) for text, label in texts.items()], [("he lied", [], 0)], labels=("PAST", "PRES", "none")
+    )
+    rows = [(t.label, t.feature, t.items, t.with_label) for t in Tfidf().find_telling_features(data, count=2)]
+    assert rows == [("PAST", "lied", 2, 2), ("PAST", "sensed", 1, 1), ("PRES", "frowns", 1, 1), ("PRES", "uses", 1, 1)]
+    bigrams = Tfidf(ngrams=2).find_telling_features(data, count=9)
+    assert {"he lied", "she lied", "he sensed"} <= {t.feature for t in bigrams if t.label == "PAST"}
+    assert all(t.log_odds > 0 for t in bigrams)
 
 
 places_of_three = st.lists(st.integers(-3, 2), min_size=1, max_size=3).map(tuple)

@@ -16,7 +16,8 @@ from sentprobe.common.screen import SilentReporter
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embedding import CHUNK, embed
 from sentprobe.probes.encoders.encoder import EncoderError
-from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder, read_spec
+from sentprobe.probes.encoders.vector_formats import write_vectors
 
 
 @given(texts)
@@ -36,6 +37,15 @@ def test_batches_are_sorted_by_length(sentences: list[str], data: st.DataObject)
     assert first.seen == second.seen
     lengths = [len(text) for text in first.seen]
     assert lengths == sorted(lengths, reverse=True)
+
+
+def test_vectors_of_a_file_belong_to_the_caller(tmp_path: Path) -> None:
+    sentences = ["the man slept", "the duck slept"]
+    write_vectors(tmp_path / "v.npz", sentences, np.eye(2, dtype=np.float32))
+    encoder = make_encoder(read_spec(f"file:{tmp_path / 'v.npz'}"))
+    vectors = embed(encoder, sentences)
+    vectors -= 1
+    np.testing.assert_array_equal(embed(encoder, sentences), np.eye(2))
 
 
 def test_sentences_come_in_batches() -> None:

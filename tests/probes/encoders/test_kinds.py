@@ -73,7 +73,7 @@ KNOWN_KINDS = ", ".join(kind.name for kind in ENCODERS)
 BAD_SPECS: list[tuple[str, str]] = [
     ("bwo", f"unknown encoder 'bwo' (did you mean 'bow'?); known: {KNOWN_KINDS}"),
     ("bilstm-mxa", "did you mean 'bilstm-max'?"),
-    ("bow?dmi=3", "bow has no option 'dmi' (did you mean 'dim'?); its options: dim, seed"),
+    ("bow?dmi=3", "bow has no option 'dmi' (did you mean 'dim'?); its options: dim, seed, pool"),
     ("bow?layers=2", "bow has no option 'layers'"),
     ("bow?dim=0", "option dim=0: a whole number from 1 is expected"),
     ("bow?dim=x", "option dim=x: a whole number from 1 is expected"),
@@ -88,7 +88,7 @@ BAD_SPECS: list[tuple[str, str]] = [
     ("bow:a\nb?dim=3", "has a control character"),
     ("infersent:a?vectors=a%00b", "has a control character"),
     ("bow?name=", "bow: option name=: a value is expected"),
-    ("bow?nmae=x", "bow has no option 'nmae' (did you mean 'name'?); its options: dim, seed, name"),
+    ("bow?nmae=x", "bow has no option 'nmae' (did you mean 'name'?); its options: dim, seed, pool, name"),
     ("majority?name=", "majority: option name=: a value is expected"),
     ("majority?seed=1", "majority has no option 'seed'; its options: name"),
     ("tfidf?ngrams=3", "tfidf: option ngrams=3: 1 or 2 is expected"),

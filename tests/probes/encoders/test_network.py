@@ -117,6 +117,21 @@ def test_gated_convolutions_equal_numpy() -> None:
     np.testing.assert_allclose(actual.detach().numpy(), expected, rtol=1e-4, atol=1e-5)
 
 
+def test_self_attention_equals_numpy() -> None:
+    network, lengths = make_seeded_network("bilstm-att", layers=1), [4, 1, 6]
+    assert isinstance(network, networks.SelfAttentive)
+    w = {name: named_weight.double().numpy() for name, named_weight in network.state_dict().items()}
+    sentences = sample_sentences(lengths, seed=3)
+    actual = network(pad_batch(sentences, beyond=7.0, more=1), torch.tensor(lengths)).detach().numpy()
+    for vector, sentence in zip(actual, sentences, strict=True):
+        states = network.compute_states(sentence[None], torch.tensor([len(sentence)]))[0].detach().double().numpy()
+        keys = np.tanh(states @ w["keys.weight"].T + w["keys.bias"])
+        scores = np.exp(keys @ w["queries"].T)
+        averages = (scores / scores.sum(axis=0)).T @ states
+        np.testing.assert_allclose(vector, averages.ravel(), rtol=1e-4, atol=1e-6)
+        assert (averages.max(axis=0) <= states.max(axis=0) + 1e-6).all()
+
+
 def test_cbow_is_mean_of_words() -> None:
     sentences = sample_sentences([4, 1, 6], seed=3)
     batch = pad_batch(sentences, beyond=7.0, more=2)

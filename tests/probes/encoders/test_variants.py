@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from helpers.encoders.sentence_models import tiny_sentence_model
 from helpers.runs.planted import (
     PlantedEncoder,
     make_linear_vectors,
@@ -28,8 +30,9 @@ from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embedding import embed
-from sentprobe.probes.encoders.encoder import Vectors
+from sentprobe.probes.encoders.encoder import Encoder, Half, Vectors
 from sentprobe.probes.encoders.kinds import make_encoder, make_encoders
+from sentprobe.probes.encoders.models.trained import TrainedEncoder, TrainedOptions, TrainingPoint
 from sentprobe.probes.encoders.variants import (
     Rounding,
     Storage,
@@ -40,6 +43,7 @@ from sentprobe.probes.encoders.variants import (
     parse_storage,
     round_vectors,
 )
+from sentprobe.probes.encoders.word_vectors import sample_word_vectors
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
 from sentprobe.probes.runs.run import run
 
@@ -100,6 +104,52 @@ def test_label_precedes_storage() -> None:
     encoders = make_encoders("bow?name=mine&dims=0,3&quantize=int8")
     assert [variant.name for variant in encoders] == ["mine, int8", "mine, 3 dims, int8"]
     assert str(Storage()) == ""
+
+
+HALVES = (Half.FORWARD, Half.BACKWARD)
+
+
+@pytest.mark.parametrize("kind", ["bilstm-last", "gru-bi"])
+def test_halves_are_last_states_of_the_directions(kind: str) -> None:
+    spec, text = f"{kind}?hidden=5&dim=4", "the man slept"
+    forward, backward = make_encoders(f"{spec}&half=forward,backward")
+    assert [forward.name, backward.name] == [f"{spec}&half=forward", f"{spec}&half=backward"]
+    layer = make_encoder(spec).network.layers[0]  # type: ignore[attr-defined]
+    inputs = torch.from_numpy(np.stack([*sample_word_vectors(seed=0, dim=4).look_up([text])]))
+    assert isinstance(forward, Encoder)
+    assert isinstance(backward, Encoder)
+    with torch.inference_mode():
+        np.testing.assert_allclose(forward.encode([text]), layer.forth(inputs)[0][:, -1], atol=1e-6)
+        np.testing.assert_allclose(backward.encode([text]), layer.back(inputs.flip(1))[0][:, -1], atol=1e-6)
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=5).map(" ".join), min_size=1, max_size=4))
+@examples(10)
+def test_halves_make_up_the_vector(texts: list[str]) -> None:
+    spec = "bilstm-max?hidden=3&dim=4"
+    full, *halves, cut = make_encoders(f"{spec}&half=both,forward,backward") + make_encoders(
+        f"{spec}&half=backward&dims=2"
+    )
+    vectors = [encoder.encode(texts) for encoder in (full, *halves, cut) if isinstance(encoder, Encoder)]
+    np.testing.assert_array_equal(np.concatenate(vectors[1:3], axis=1), vectors[0])
+    np.testing.assert_array_equal(vectors[3], vectors[0][:, 3:5])
+    assert len({encoder.fingerprint for encoder in (full, *halves, cut)}) == 4
+
+
+def test_forward_is_the_order_of_the_sentence() -> None:
+    options, model = TrainedOptions(device="cpu"), tiny_sentence_model("gru-bi", layers=1)
+    read = TrainedEncoder(model, options, name="read", point=TrainingPoint())
+    assert read.capabilities.halves == HALVES
+    model.vocabulary = replace(model.vocabulary, reverse=True)
+    assert TrainedEncoder(model, options, name="reversed", point=TrainingPoint()).capabilities.halves == HALVES[::-1]
+
+
+@pytest.mark.parametrize("spec", ["bow?", "lstm?", "bilstm-last?layers=2&", "gated-conv?layers=1&"])
+def test_half_of_a_whole_is_refused(spec: str) -> None:
+    with pytest.raises(UsageError, match="half= needs an encoder that joins a reading forward and one backward"):
+        make_encoders(f"{spec}half=forward")
+    with pytest.raises(UsageError, match="one of both, forward, backward is expected"):
+        make_encoders(f"{spec}half=left")
 
 
 def test_cache_holds_full_vectors(tmp_path: Path) -> None:
@@ -283,7 +333,7 @@ def test_bad_variant_is_refused(tmp_path: Path) -> None:
         "bow?dim=4&dims=9": r"bow\?dim=4&dims=9: the vectors have only 4 dims, fewer than 9",
         f"bow?erase={tmp_path / 'toy'}": "^toy cannot be erased: its labels depend on probe word",
         f"bow?erase={tmp_path / 'none'}": "none: there is no such file or directory",
-        f"bow?dims=2&erase={path}": "erase= needs unchanged vectors; leave out dims= and quantize=$",
+        f"bow?dims=2&erase={path}": "erase= needs unchanged vectors; leave out half=, dims= and quantize=$",
         f"majority?erase={path}": "^majority is a baseline, which has no vectors to erase from",
     }.items():
         with pytest.raises(UsageError, match=message):

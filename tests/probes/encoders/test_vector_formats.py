@@ -132,6 +132,18 @@ def test_arrow_reads_parquet(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.array(table.column("vector").to_pylist(), dtype=np.float32), ROWS)
 
 
+def test_parquet_that_swells_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sentprobe.common.reading.HARMLESS_BYTES", 1 << 18)
+    path = tmp_path / "v.parquet"
+    for rows, is_refused in ((100, False), (3_000, True)):
+        pq.write_table(pa.table({"vector": [[0.0] * 100] * rows}), path, compression="zstd")
+        if is_refused:
+            with pytest.raises(VectorFileError, match="unpack to more than 200 times as many; save it uncompressed"):
+                read_vectors(path)
+        else:
+            assert read_vectors(path).vectors.shape == (rows, 100)
+
+
 def test_lookup_has_known_bytes(tmp_path: Path) -> None:
     write_vectors(tmp_path / "v.txt", TEXTS[:1], ROWS[:1])
     assert (tmp_path / "v.txt").read_bytes() == b"0\tthe man slept\t1 2\n"

@@ -47,6 +47,20 @@ def test_text_is_read(tmp_path: Path, header: str, write: Write) -> None:
     assert read_width(path) == 2
 
 
+def test_summed_vectors_are_the_average_times_the_number_of_known_words(tmp_path: Path) -> None:
+    path = write_plain(tmp_path / "v", BODY.encode())
+    mean, total = (make_encoder(f"bow:{path}?pool={pool}", seed=0) for pool in ("mean", "sum"))
+    np.testing.assert_array_equal(total.encode(["the man", "man unknown man"]), [[4, 6], [6, 8]])
+    assert mean.fingerprint == make_encoder(f"bow:{path}").fingerprint != total.fingerprint
+    with pytest.raises(UsageError, match="pool=max"):
+        make_encoder(f"bow:{path}?pool=max")
+
+
+def test_fingerprint_of_averages_is_that_of_stored_results() -> None:
+    digest = "1baf46e34b0eb5e0ef5e21a541f99a9fe268e6bf16227af6f280783201678a55"
+    assert make_encoder("bow?dim=4", seed=3).fingerprint == digest
+
+
 def test_text_fingerprint_is_of_content(tmp_path: Path) -> None:
     body = BODY.encode()
     written = [(write_plain, "a", body), (write_zipped, "b", body), (write_plain, "c", b"x 1")]
@@ -335,13 +349,14 @@ BAD_FASTTEXT: list[tuple[Change, str]] = [
     (lambda c: c[:97], "cut off in its vocabulary"),
     (lambda c: c[: find_vectors(c) - 5], "the fastText model is cut off"),
     (lambda c: c[: find_vectors(c) + 40], "cut off in its vectors"),
+    (lambda c: c[:-8], "cut off in the weights of its output"),
     (lambda c: replace_bytes(c, 4, b"\x07\0\0\0"), "fastText's format in version 7; 12 is expected"),
     (lambda c: replace_bytes(c, 72, b"\x02\0\0\0"), "a fastText classifier"),
     (lambda c: replace_bytes(c, 64, b"\xff\xff\xff\x7f"), "cut off in its vocabulary"),
     (lambda c: replace_bytes(c, find_vectors(c) - 17, b"\x01"), "a quantised fastText model"),
     (lambda c: replace_bytes(c, find_vectors(c) - 16, bytes(8)), "declares 0 vectors of width 4"),
     (lambda c: replace_bytes(c, find_vectors(c) - 16, b"\xff" * 7), "cut off in its vectors"),
-    (lambda c: replace_bytes(c, find_vectors(c), b"\0\0\xc0\x7f" * 4 * 60), "is not finite"),
+    (lambda c: replace_bytes(c, find_vectors(c), b"\0\0\xc0\x7f" * 4), "is not finite"),
     (lambda c: replace_bytes(c, 8, b"\x03\0\0\0"), "not a fastText model that gensim reads, or damaged"),
 ]
 

@@ -107,8 +107,13 @@ def test_rarity_is_that_of_the_interval(count: int) -> None:
 def test_command_that_decides_is_named() -> None:
     order = sample("bow", "order", 600, 800)
     for command, end in (
-        ("probe run compeval --out x", "before probe run compeval --out x --seed 100 --out AGAIN has it at chance."),
-        ("", "before a repetition with another seed, such as 100, has it at chance."),
+        ("probe run compeval --out x", "before probe run compeval --seed 100 --out AGAIN has it at chance."),
+        ("probe run 'a b' --seed=3 -o x -e bow", "before probe run 'a b' -e bow --seed 100 --out AGAIN has it"),
+        ("probe run x; curl y | sh #", "before probe run 'x;' curl y '|' sh '#' --seed 100 --out AGAIN has it"),
+        *(
+            (other, "before a repetition with another seed, such as 100, has it")
+            for other in ("", "probe run '", "rm x")
+        ),
     ):
         assert end in " ".join(summarize_controls(TableFacts(Results((replace(order, command=command),)))))
 

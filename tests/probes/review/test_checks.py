@@ -70,7 +70,7 @@ def test_layers_at_last_token_are_noted() -> None:
 
     (finding,) = find_by("last-token", join_runs(place("last", 0, 1, 3), GOOD))
     assert (finding.severity, finding.encoder, finding.task) == (NOTE, "m", "Order")
-    assert finding.problem.startswith("The vectors are states of the last token: figures at low layers tell the last w")
+    assert finding.problem.startswith("The vectors are states of the last token: figures at low layers tell the last t")
     assert finding.figures == ("layers 0 to 3",)
     assert "pool=mean" in finding.advice
     assert find_by("last-token", join_runs(place("mean", 0, 1), place("last", 3), GOOD)) == []

@@ -296,11 +296,11 @@ def test_repeated_step_replaces_its_results(tmp_path: Path) -> None:
         scores = scorer(noise, step=step, epoch=epoch)
     results = sentprobe.read_results(tmp_path)
     assert [(r.encoder, r.family, r.step, r.epoch) for r in results.records] == [
-        ("mine step 10", "mine", 10, None),
         ("mine step 5", "mine", 5, 0.5),
+        ("mine step 10", "mine", 10, None),
     ]
-    assert results.records[1].accuracy == scores["probe_parity"]
-    assert [r["step"] for r in results.to_records()] == [10, 5]
+    assert results.records[0].accuracy == scores["probe_parity"]
+    assert [r["step"] for r in results.to_records()] == [5, 10]
     files = sorted((tmp_path / FOLDER).iterdir())
     distances = [parse_geometry(path.read_text("utf-8"), source=str(path)) for path in files]
     assert {(r.contrast, r.step, r.epoch) for r in distances} == {

@@ -1,7 +1,9 @@
 """Thresholds, false hits and misses, areas and equal error rates, of a score and of a cascade."""
 
 from itertools import product
+from math import sqrt
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -16,31 +18,32 @@ from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.similarity.gate_rates import (
-    MEASURE_NAMES,
-    Cascade,
     GateDraw,
-    check_threshold,
-    choose_threshold,
     compute_auc,
+    compute_auc_interval,
     compute_equal_error_rate,
+    compute_placements,
     measure_gate,
 )
+from sentprobe.probes.similarity.gate_thresholds import MEASURE_NAMES, ThresholdRule, check_threshold, choose_threshold
 from sentprobe.probes.similarity.measures import Nearness
-from sentprobe.probes.similarity.pair_scores import PairModel, ScoredPairs
+from sentprobe.probes.similarity.pair_scores import Cascade, PairModel, ScoredPairs, ScoredSide, TextPair
 
 SCORES = st.lists(st.integers(-5, 5).map(lambda number: number / 10), min_size=1, max_size=30).map(np.array)
 
 
 def make_pairs(same: list[float], other: list[float], *, units: list[int] | None = None) -> ScoredPairs:
     numbers = np.array(units or range(len(same)))
-    return ScoredPairs(
-        contrast="role", form="form", example=("a", "b"), same_scores=np.array(same), different_scores=np.array(other),
-        same_units=numbers, different_units=numbers,
-    )  # fmt: skip
+    sides = [
+        ScoredSide(pairs=[TextPair("a", "b", is_same)] * len(scores), scores=np.array(scores), units=numbers)
+        for scores, is_same in ((same, True), (other, False))
+    ]
+    return ScoredPairs(contrast="role", form="form", same=sides[0], different=sides[1])
 
 
-def measure(pairs: ScoredPairs, *, keep: float = 0.95, threshold: float | None = None) -> GateDraw:
-    return measure_gate([pairs], scorer="x", measure="cosine", seed=0, keep=keep, threshold=threshold)
+def measure(pairs: ScoredPairs, *, keep: float | None = None, threshold: float | None = None) -> GateDraw:
+    rule = ThresholdRule(keep=keep, threshold=threshold)
+    return measure_gate([pairs], scorer="x", measure="cosine", seed=0, rule=rule)
 
 
 @given(SCORES, SCORES)
@@ -48,6 +51,34 @@ def test_area_counts_all_combinations(same: np.ndarray, other: np.ndarray) -> No
     expected = np.mean([(a > b) + (a == b) / 2 for a, b in product(same, other)])
     assert compute_auc(same, other) == pytest.approx(expected)
     assert compute_auc(other, same) == pytest.approx(1 - expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "distance", "unit_size"), [(15, 0.0, 1), (100, 2.5, 1), (200, -1.0, 2)])
+def test_interval_of_area_has_area(count: int, distance: float, unit_size: int) -> None:
+    """Of scores with a normal distribution, in at least 93% of draws (the interval is one of 95%)."""
+    draw = np.random.default_rng(0)
+    units = np.arange(count) // unit_size
+    area = NormalDist().cdf(distance / sqrt(2))
+    hits = 0
+    for _ in range(1000):
+        sides = []
+        for mean in (distance, 0.0):
+            shared, own = draw.normal(0, sqrt(0.5), (2, count))
+            sides.append(ScoredSide(pairs=(), scores=shared[units] + own + mean, units=units))
+        hits += area in compute_auc_interval(*sides)
+    assert hits >= 930
+
+
+@given(SCORES, SCORES)
+def test_placements_are_parts_of_area(same: np.ndarray, other: np.ndarray) -> None:
+    area = compute_auc(same, other)
+    for placements in compute_placements(same, other):
+        assert placements.mean() == pytest.approx(area)
+    numbers = [np.arange(len(scores)) for scores in (same, other)]
+    sides = [ScoredSide(pairs=(), scores=scores, units=n) for scores, n in zip((same, other), numbers, strict=True)]
+    interval = compute_auc_interval(*sides)
+    assert interval.low - 1e-12 <= area <= interval.high + 1e-12
 
 
 @given(SCORES, SCORES)

@@ -21,8 +21,9 @@ from sentprobe.common.specs import parse_spec
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.encoders.encoder import EncoderError
-from sentprobe.probes.similarity import pair_scores
-from sentprobe.probes.similarity.gate_tables import find_exceeding, format_gate_notes
+from sentprobe.probes.similarity import pair_scores, text_pairs
+from sentprobe.probes.similarity.gate_checks import find_exceeding
+from sentprobe.probes.similarity.gate_tables import format_gate_notes
 from sentprobe.probes.similarity.pair_scores import PairModel, load_cross_encoder
 
 
@@ -99,7 +100,7 @@ def test_one_word_texts_have_no_sentences(tmp_path: Path) -> None:
 @examples(10)
 def test_selected_triplets_have_given_lengths(lengths: list[int]) -> None:
     counts = Counter(lengths)
-    selected = pair_scores.select_lengths(TripletSpace(english(), "noun"), 40, counts, seed=0)
+    selected = text_pairs.select_lengths(TripletSpace(english(), "noun"), 40, counts, seed=0)
     found = Counter(len(text.split()) for text in selected.render_texts(SIDES[0]))
     assert set(found) <= set(counts)
     assert all(found[length] <= 40 * count / len(lengths) + 1 for length, count in counts.items())
@@ -108,7 +109,8 @@ def test_selected_triplets_have_given_lengths(lengths: list[int]) -> None:
 def test_sentence_and_the_records(tmp_path: Path) -> None:
     figures = sentprobe.gate("bow?dim=8", pairs=write_pairs(tmp_path, [("x", "x", 1), ("x", "y", 0)]), threshold=1)
     assert str(figures) == (
-        "At a cosine of 1.0000, where 100.0% of paraphrases pass, 0.0% of pairs with different meanings pass, too."
+        f"Of the pairs in {tmp_path / 'mine.csv'}: at a cosine of 1.0000, where 100.0% of paraphrases pass, 0.0% of "
+        "pairs with different meanings pass (area under the ROC curve: 100.0)."
     )
     (record,) = json.loads(json.dumps(figures.to_records()))
     assert (record["first"], record["second"], record["auc"]) == ("x", "y", 1.0)
@@ -182,7 +184,7 @@ def test_gate_of_a_cross_encoder(tmp_path: Path) -> None:
     folder = save_cross_encoder(tmp_path / "one", ("score",))
     figures = sentprobe.gate(f"ce:{folder}?batch=8&name=tiny", contrasts=["role"], n=50)
     assert (figures.draws[0].scorer, figures.draws[0].measure) == ("tiny", "score")
-    assert str(figures).startswith("At a score of 0.")
+    assert ": at a score of 0." in str(figures)
     path = tmp_path / "mine.csv"
     path.write_text("a,b,same\nx,x,1\nx,y,0\n", encoding="utf-8")
     assert sentprobe.gate(f"ce:{folder}", pairs=path, threshold=7).draws[0].kept == 0

@@ -74,6 +74,7 @@ def test_lines_that_are_no_triplets(lines: list[Any], message: str, tmp_path: Pa
     ("name", "content", "message"),
     [
         ("t.jsonl", json.dumps(make_line()).encode() + b"\n{", r"t\.jsonl: line 2: "),
+        ("t.jsonl", json.dumps(make_line()).encode() + b"\n\xff", r"t\.jsonl: line 2: not UTF-8"),
         ("t.jsonl", b"", "it has none"),
         ("t.parquet", b"PAR1", r"t\.parquet: not a Parquet file that can be read"),
         ("t.parquet", None, r"t\.parquet: "),  # as JSONL has it, with "tokens"

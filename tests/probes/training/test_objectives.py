@@ -118,6 +118,29 @@ def test_generated_texts_spread_over_held_out(monkeypatch: pytest.MonkeyPatch) -
     assert chosen == [0, 4, 7, 11]
 
 
+def test_held_out_sentences_are_permuted_and_regenerated() -> None:
+    prepared = prepare_autoencoder(120, replace(TINY, validation=12))
+    assert isinstance(prepared.validate, decoder.GenerationValidator)
+    assert isinstance(prepared.learner, Seq2Seq)
+    permuted = prepared.validate.permuted
+    assert permuted is not None
+    held = [sentences(120)[item] for item in prepared.validate.pairs.items]
+    shuffled = prepared.learner.subwords.decode(permuted.targets[0][row] for row in range(len(held)))
+    assert [sorted(text.split()) for text in shuffled] == [sorted(text.split()) for text in held]
+    assert shuffled != held
+    for row, text in enumerate(shuffled):
+        assert permuted.sources[row].tolist() == prepared.learner.encoder.vocabulary.find_ids(text)
+    validation = prepared.validate(prepared.learner)
+    expected = decoder.compute_bleu(replace(prepared.validate, pairs=permuted).generate_texts(prepared.learner))
+    assert validation.permuted_bleu == expected
+    assert str(validation).endswith(f" (permuted: {expected:.1f})")
+
+
+def test_only_auto_encoders_regenerate_permuted_sentences() -> None:
+    validators = {name: prepare_objective(name, 20, TINY, hidden=8).validate for name in TEXTS}
+    assert [name for name, validate in validators.items() if getattr(validate, "permuted", None)] == ["autoencoder"]
+
+
 def test_validation_changes_no_state() -> None:
     prepared = prepare_autoencoder()
     weights = {name: parameter.clone() for name, parameter in prepared.learner.state_dict().items()}

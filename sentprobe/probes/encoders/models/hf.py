@@ -273,7 +273,7 @@ class LayerStore:
         if pool == Pooling.LAST and has_layers and _is_causal(self.model.model.config):
             notes.append(
                 f"{self.model.name} is a causal model, and its vectors are states of the last token: figures at low "
-                "layers tell the last word, and at layer 0 nothing else; pool=mean averages over all tokens"
+                "layers tell the last word, and at layer 0 only this and its place; pool=mean averages over all tokens"
             )
         if texts:
             notes.append(

@@ -149,8 +149,8 @@ def _find_hub_cache() -> str | None:
 
 
 @contextmanager
-def report_loading_errors(model: str) -> Iterator[None]:
-    """Convert exceptions during the loading of *model* to EncoderError, and suppress the library's messages."""
+def suppress_messages() -> Iterator[None]:
+    """Suppress warnings, progress bars and messages of transformers in a ``with`` block, except errors."""
     from transformers.utils import logging
 
     output: Any = logging  # some versions lack annotations
@@ -158,7 +158,19 @@ def report_loading_errors(model: str) -> Iterator[None]:
     output.set_verbosity_error()
     output.disable_progress_bar()
     try:
-        with warnings.catch_warnings(action="ignore"):  # of what the folder may hold, before it is refused
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        output.set_verbosity(level)
+        if bars:
+            output.enable_progress_bar()
+
+
+@contextmanager
+def report_loading_errors(model: str) -> Iterator[None]:
+    """Convert exceptions during the loading of *model* to EncoderError, and suppress the library's messages."""
+    try:
+        with suppress_messages():  # of what the folder may hold, before it is refused
             yield
     except SentprobeError:
         raise
@@ -171,10 +183,6 @@ def report_loading_errors(model: str) -> Iterator[None]:
             reason = "its weights are a pickle that is damaged or has code, which is not run; use a safetensors file"
         notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
         raise EncoderError(f"cannot load the model {model}: {reason}{notes}") from error
-    finally:
-        output.set_verbosity(level)
-        if bars:
-            output.enable_progress_bar()
 
 
 def _describe_library_error(error: Exception) -> str:
@@ -331,9 +339,10 @@ def _watch_loading(folder: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        # Libraries seldom say which file of a damaged folder they cannot use.
-        if _IN_FOLDER.last_file and Path(_IN_FOLDER.last_file).name not in str(error):
-            error.add_note(f"the last file read was {_IN_FOLDER.last_file}")
+        # Libraries seldom say which configuration they cannot use. Safetensors and tokenizers are not read by Python.
+        file, is_of_python = _IN_FOLDER.last_file, isinstance(error, TypeError | AttributeError | LookupError)
+        if (is_of_python or file.endswith(".bin")) and file and Path(file).name not in str(error):
+            error.add_note(f"the last file read was {file}")
         raise
     finally:
         _IN_FOLDER.folder = ""

@@ -17,7 +17,7 @@ from torch.nn.utils import rnn
 from sentprobe.common.errors import UsageError
 from sentprobe.common.inputs import record_input
 from sentprobe.common.specs import Spec, read_options
-from sentprobe.probes.encoders.encoder import EncoderError, Vectors, digest
+from sentprobe.probes.encoders.encoder import EncoderError, Half, Vectors, digest
 from sentprobe.probes.encoders.models.weight_files import (
     NumberedWords,
     PublishedEncoder,
@@ -122,6 +122,11 @@ class InferSent(PublishedEncoder):
     def inputs(self) -> WordVectors:
         """The word vectors that the BiLSTM reads."""
         return self.words
+
+    @property
+    def halves(self) -> tuple[Half, ...]:
+        """The maximum over time is that of each direction alone."""
+        return (Half.FORWARD, Half.BACKWARD)
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
         matrices = [*self.words.look_up([self.preprocessing.add_marks(sentence) for sentence in sentences])]
@@ -237,6 +242,11 @@ class SkipThought(PublishedEncoder):
     def inputs(self) -> WordVectors:
         """The word vectors that the encoder reads. With ``mode=combine``, a word's two vectors are concatenated."""
         return self.words.make_word_vectors([table for _, table in self.models])
+
+    @property
+    def halves(self) -> tuple[Half, ...]:
+        """Both directions with ``mode=bi``; else none, since the vector of ``mode=combine`` has three parts."""
+        return (Half.FORWARD, Half.BACKWARD) if self.options.mode is SkipThoughtMode.BI else ()
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
         numbers = []

@@ -42,6 +42,8 @@ class CallStyle(StrEnum):
     """``x.encode(inputs, *, task_metadata, hf_split, hf_subset)``, with batches of dictionaries."""
     MTEB1 = "mteb1"
     """``x.encode(sentences, task_name=...)``, as in MTEB before version 2."""
+    DECISION = "decision"
+    """``f(cached, new)``: whether an answer for one text is given for the other. Only ``probe gate`` measures it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +86,31 @@ def find_style(model: object) -> CallStyle | None:
             names = ()
         styles_by_parameter = {"task_metadata": CallStyle.MTEB, "task_name": CallStyle.MTEB1}
         return next((style for parameter, style in styles_by_parameter.items() if parameter in names), CallStyle.ENCODE)
-    return CallStyle.FUNCTION if callable(model) else None
+    if not callable(model):
+        return None
+    return CallStyle.DECISION if _takes_two_texts(model) else CallStyle.FUNCTION
+
+
+def _takes_two_texts(function: Callable[..., Any]) -> bool:
+    """Return whether exactly two positional parameters of a function have no default value."""
+    if inspect.isclass(function):
+        return False
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # functions in C may have no signature
+        return False
+    required = [parameter for parameter in parameters if parameter.default is parameter.empty]
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return len(required) == 2 and all(parameter.kind in positional for parameter in required)
 
 
 def make_caller(model: Any, style: CallStyle, *, batch: int, seed: int) -> EncodeFunction:
-    """Return a function that takes sentences and calls the object in the given style."""
+    """Return a function that takes sentences and calls the object in the given style. Raises EncoderError."""
+    if style is CallStyle.DECISION:
+        raise encoder.EncoderError(
+            f"{getattr(model, '__name__', type(model).__name__)} takes two texts, so it is a decision without vectors; "
+            "an encoder takes a list of sentences (probe gate measures decisions)"
+        )
     if style is CallStyle.SENTEVAL:
         return _make_senteval_caller(model, batch=batch, seed=seed)
     if style is CallStyle.MTEB:

@@ -293,7 +293,8 @@ class TrainedEncoder:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The checkpoint's family, step and epoch, a note on unknown words, and a function that finds word vectors."""
+        """The checkpoint's family, step and epoch, a note on unknown words, word vectors, and halves of the vector."""
+        halves = self._model.network.halves
         return Capabilities(
             family=self._point.family,
             step=self._point.step,
@@ -301,6 +302,7 @@ class TrainedEncoder:
             notes=self.notes,
             count_truncated=count_none_truncated,
             word_vectors=self._words.average_words,
+            halves=halves[::-1] if self._model.vocabulary.reverse else halves,
         )
 
     @property

@@ -53,8 +53,10 @@ class UntrainedEncoder:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The seed, the word vectors, and a note on unknown words."""
-        return Capabilities(seed=self._seed, notes=self._words.notes, word_vectors=self._words.average_words)
+        """The seed, the word vectors, a note on unknown words, and the halves of the vector."""
+        return Capabilities(
+            seed=self._seed, notes=self._words.notes, word_vectors=self._words.average_words, halves=self.network.halves
+        )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32."""

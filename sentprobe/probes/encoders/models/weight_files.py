@@ -22,7 +22,7 @@ from torch.nn.utils import rnn
 
 from sentprobe.common.errors import FormatError, SentprobeError, path_error
 from sentprobe.common.reading import check_archive, open_lines
-from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Vectors
+from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Half, Vectors
 from sentprobe.probes.encoders.models.model_loading import (
     ModelPrecision,
     count_none_truncated,
@@ -320,8 +320,16 @@ class PublishedEncoder(ABC):
     def capabilities(self) -> Capabilities:
         """The encoder's word vectors, a truncation counter that always returns 0, and notes on unknown words."""
         return Capabilities(
-            notes=self.words.notes, count_truncated=count_none_truncated, word_vectors=self.inputs.average_words
+            notes=self.words.notes,
+            count_truncated=count_none_truncated,
+            word_vectors=self.inputs.average_words,
+            halves=self.halves,
         )
+
+    @property
+    def halves(self) -> tuple[Half, ...]:
+        """The directions in which the two halves of a vector are read; empty if they are not apart in it."""
+        return ()
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32."""

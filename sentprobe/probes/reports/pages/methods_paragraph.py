@@ -124,6 +124,8 @@ def join_words(texts: Sequence[str], *, last: str = "and") -> str:
 ENCODER_PAPERS: Mapping[str, str] = {
     "bilstm-last": "conneau2018",
     "bilstm-max": "conneau2018",
+    "bilstm-att": "conneau2017",
+    "infersent": "conneau2017",
     "gated-conv": "conneau2018",
     "st": "reimers2019",
     "hf": "wolf2020",

@@ -17,10 +17,9 @@ from sentprobe.probes.reports.tables.table_notes import DIGEST_LENGTH
 from sentprobe.probes.reports.tables.view import load_template
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.similarity.distance_tables import KIND_TITLES
-from sentprobe.probes.similarity.gate_rates import find_sign
-from sentprobe.probes.similarity.gate_tables import GateResults, build_gate_grid, format_gate_notes
+from sentprobe.probes.similarity.gate_tables import GateResults, build_gate_tables
 from sentprobe.probes.similarity.measures import NegativeKind
-from sentprobe.probes.similarity.pair_scores import NEAREST, OWN_PAIRS, ScoredPair
+from sentprobe.probes.similarity.pair_scores import NEAREST, OWN_PAIRS, ScoredPair, find_sign
 
 VERDICT_NAMES = {
     Verdict.CHANCE: "not above chance",
@@ -164,8 +163,9 @@ def build_gate_page(results: GateResults, *, command: str, intervals: bool) -> s
     """Return the page as HTML that loads no other files. All inserted texts are escaped."""
     return load_template("gate.html.j2").render(
         sentence=str(results),
-        rates=build_gate_grid(results, intervals=intervals),
-        notes=split_lines(format_gate_notes(results)),
+        tables=[
+            (title, grid, split_lines(notes)) for title, grid, notes in build_gate_tables(results, intervals=intervals)
+        ],
         curves=_draw_curves(results),
         worst=_build_worst_grid(results),
         command=command,

@@ -3,15 +3,14 @@
 Accuracies from the tables of three papers, shown as rows beside the results of a run on the same tasks.
 """
 
-import re
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import count, groupby
+from itertools import groupby
 from typing import Any
 
 from sentprobe.common.errors import format_count
@@ -19,6 +18,7 @@ from sentprobe.common.tables import Grid, GridCell, GridRow
 from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.probe import Preset
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS
+from sentprobe.probes.reports.comparisons import shorten_folders
 from sentprobe.probes.reports.control_verdicts import name_control
 from sentprobe.probes.reports.figures import FEW_ITEMS, Figure
 from sentprobe.probes.reports.references import Reference, find_reference
@@ -276,26 +276,6 @@ def _build_row(
         parts = [f"{source} {_format_percent(part)}" for source, part in between.items() if part is not None]
         cells.append(GridCell(text + (f" ({', '.join(parts)})" if parts else "")))
     return GridRow(label, condition.value, tuple(cells))
-
-
-_FOLDER = re.compile(r"(?P<kind>[a-z]+:)(?P<path>[./~][^?]*/[^?]*)(?P<options>(\?.*)?)", re.DOTALL)
-
-
-def shorten_folders(names: Iterable[str]) -> dict[str, str]:
-    """Return the names, with paths shortened to the last folders by which they differ.
-
-    >>> [*shorten_folders(["bow", "st:./runs/a/model", "st:./runs/b/model?batch=8"]).values()]
-    ['bow', 'st:…/a/model', 'st:…/b/model?batch=8']
-    """
-    names = [*dict.fromkeys(names)]
-    matches = {name: match for name in names if (match := _FOLDER.fullmatch(name))}
-    paths = {match["path"].rstrip("/") for match in matches.values()}
-    length = next(n for n in count(1) if len({tuple(path.split("/")[-n:]) for path in paths}) == len(paths))
-    short_names = {name: name for name in names}
-    for name, match in matches.items():
-        short = match["kind"] + "/".join(("…", *match["path"].rstrip("/").split("/")[-length:])) + match["options"]
-        short_names[name] = min(name, short, key=len)
-    return short_names
 
 
 def _build_encoder_rows(results: Results, condition: Condition, style: CellStyle) -> Iterator[GridRow]:

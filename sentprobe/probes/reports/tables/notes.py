@@ -3,7 +3,7 @@
 Notes below a table about the uncertainty of its figures: the meaning of ± and of the intervals.
 """
 
-import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -184,9 +184,20 @@ def _describe_rarity(facts: TableFacts) -> str:
 def _describe_repetition(runs: Sequence[cv.ControlRun]) -> str:
     """Return the command that repeats a run with other data, or a phrase if it was no command."""
     first, seed = runs[0].result, max(run.result.seed for run in runs) + 100  # a seed of no other draw or probe
-    if not re.match(r"(sent)?probe run ", first.command):
+    try:
+        program, command, *words = shlex.split(first.command)
+    except ValueError:  # of a file that somebody else may have written
+        program = command = ""
+    if program not in ("probe", "sentprobe") or command != "run":
         return f"a repetition with another seed, such as {seed},"
-    return f"{first.command} --seed {seed} --out AGAIN"
+    kept: list[str] = []
+    while words:
+        word = words.pop(0)
+        if word.partition("=")[0] not in ("--seed", "--out", "-o"):
+            kept.append(word)
+        elif "=" not in word:
+            del words[:1]
+    return f"{shlex.join([program, command, *kept])} --seed {seed} --out AGAIN"
 
 
 def summarize_controls(facts: TableFacts) -> Iterator[str]:

@@ -152,7 +152,7 @@ def test_causal_models_pool_last_token(kind: str, pool: str, tmp_path: Path) -> 
     notes = {place: {*collect_notes(layers)} for place, layers in by_layer.items()}
     note = (
         f"{path} is a causal model, and its vectors are states of the last token: figures at low layers tell the last "
-        "word, and at layer 0 nothing else; pool=mean averages over all tokens"
+        "word, and at layer 0 only this and its place; pool=mean averages over all tokens"
     )
     expected = {note} if kind in ("GPT2", "Llama") else set()
     assert notes == {"": expected, "&pool=mean": set(), "&pool=last": expected}

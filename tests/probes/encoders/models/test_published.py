@@ -15,9 +15,9 @@ from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.common.errors import SentprobeError
+from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.probes.encoders.encoder import Encoder, count_truncated_sentences, get_capabilities
-from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder, make_encoders
 
 MARKS = {1: ("<s>", "</s>"), 2: ("<p>", "</p>")}
 Files = tuple[Path, Path]
@@ -56,6 +56,13 @@ def test_infersent_equals_numpy(infersent_files: Files, version: int, batch: lis
     vectors = infersent(infersent_files, f"&words=spaces&batch={size}").encode([" ".join(words) for words in batch])
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(vectors, [compute_infersent(words, version) for words in batch], atol=1e-5)
+
+
+def test_infersent_has_halves(infersent_files: Files, version: int) -> None:
+    expected = np.split(compute_infersent(pm.WORDS[:2], version), 2)
+    actual = [infersent(infersent_files, f"&words=spaces&half={half}") for half in ("forward", "backward")]
+    vectors = [encoder.encode([" ".join(pm.WORDS[:2])])[0] for encoder in actual]
+    np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
 def test_infersent_divides_words_as_published(infersent_files: Files, version: int) -> None:
@@ -338,6 +345,15 @@ def test_skipthought_reads_each_model_alone(folder: Path, mode: str) -> None:
     expected = compute_skipthought(["dogs", "ran"])[mode == "bi"]
     vectors = skipthought(folder, f"&mode={mode}").encode(["dogs ran"])
     np.testing.assert_allclose(vectors[0], expected, atol=1e-5)
+
+
+def test_skipthought_bi_has_halves(folder: Path) -> None:
+    expected = np.split(compute_skipthought(["dogs", "ran"])[1], 2)
+    encoders = make_encoders(f"skipthought:{folder}?device=cpu&mode=bi&half=forward,backward")
+    actual = [encoder.encode(["dogs ran"])[0] for encoder in encoders if isinstance(encoder, Encoder)]
+    np.testing.assert_allclose(actual, expected, atol=1e-5)
+    with pytest.raises(UsageError, match="or skipthought with mode=bi"):
+        skipthought(folder, "&half=forward")
 
 
 def test_skipthought_end_and_length_are_options(folder: Path) -> None:

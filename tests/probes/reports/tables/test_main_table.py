@@ -30,6 +30,7 @@ from sentprobe.common.tables import (
     format_title,
 )
 from sentprobe.probes.classifier.presets import find_preset
+from sentprobe.probes.reports.comparisons import choose_encoder, shorten_folders
 from sentprobe.probes.reports.tables import main_table
 from sentprobe.probes.reports.tables.main_table import (
     CellStyle,
@@ -38,7 +39,6 @@ from sentprobe.probes.reports.tables.main_table import (
     describe_published_tables,
     find_tables,
     read_published_tables,
-    shorten_folders,
     sort_results,
     split_settings,
     split_single_draws,
@@ -385,3 +385,5 @@ def test_shortened_folders_differ_as_names_do(names: list[str]) -> None:
 def test_hub_names_and_short_paths_are_whole() -> None:
     names = ["bow", "hf:sentence-transformers/all-MiniLM-L6-v2", "st:./model", "file:/x/y/v.npy?sentences=/x/y/s.txt"]
     assert [*shorten_folders(names).values()] == [*names[:3], "file:…/v.npy?sentences=/x/y/s.txt"]
+    for name, short in shorten_folders(names).items():
+        assert choose_encoder(names, short, source="r") == choose_encoder(names, name, source="r") == name

@@ -1,0 +1,220 @@
+"""The command ``gen edit``: minimal opposites and variants of a user's own texts."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sentprobe.commands.gate import parse_share
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE, build_completer
+from sentprobe.commands.shared.table_output import check_output_file
+from sentprobe.common.errors import SentprobeError, UsageError, format_count, suggest
+from sentprobe.common.screen import print_message, print_table, print_text
+from sentprobe.common.settings import Repeatable
+
+if TYPE_CHECKING:
+    from sentprobe.generator.edits.edit_engine import TextEdit
+    from sentprobe.probes.corpus.text_edits import EditCounts, KindPrecision
+
+FORMATS = ("jsonl", "csv", "tsv", "parquet")
+_ROWS_PER_TABLE = 10_000
+
+
+def _list_kinds() -> list[str]:
+    from sentprobe.generator.edits.edit_table import load_table
+    from sentprobe.probes.corpus.text_edits import GROUPS
+
+    return [*load_table().kinds, *GROUPS]
+
+
+@opt.expand_option_groups
+def edit(
+    source: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", help="Texts: a line each, CSV, TSV, JSONL, Parquet or CoNLL-U; - for stdin."),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(help="Column of the texts in CSV, TSV, JSONL and Parquet. Default: text.")
+    ] = None,
+    kind: Annotated[
+        Repeatable,
+        typer.Option(
+            "--kind",
+            "-k",
+            help="Kind of edit, from --list, or opposites or variants; repeatable. Default: the kinds on by default.",
+            autocompletion=build_completer(_list_kinds),
+        ),
+    ] = None,
+    parser: Annotated[
+        str | None,
+        typer.Option(
+            "--parser", "-p", help="spacy:PIPELINE, stanza or corenlp:URL. Default: none (numbers, dates, units only)."
+        ),
+    ] = None,
+    language: Annotated[str, typer.Option(help="Language of the texts: en or de.")] = "en",
+    show_list: Annotated[bool, typer.Option("--list", help="List the kinds, each with an example.")] = False,
+    review: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Write N edits, drawn by kind, as CSV with an empty column 'right' to mark."
+        ),
+    ] = None,
+    seed: Annotated[int, opt.build_seed_option("the sample of --review")] = 0,
+    reviewed: Annotated[
+        Path | None,
+        typer.Option(metavar="CSV", help="Marked sheet: print each kind's precision; drop kinds below --at-least."),
+    ] = None,
+    at_least: Annotated[str, typer.Option(metavar="SHARE", help="Lowest precision of a kind in --reviewed.")] = "95%",
+    out: Annotated[
+        Path | None, opt.build_out_option(f"File to write instead of stdout; {opt.REPLACED}"), OUTPUT_FILE
+    ] = None,
+    format_: Annotated[
+        str | None, opt.build_format_option(FORMATS, "Default: by the suffix of --out, else jsonl.")
+    ] = None,
+    input_format: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="Format of FILE: lines, csv, tsv, jsonl, parquet or conllu.")
+    ] = None,
+) -> None:
+    """Write minimal opposites and variants of your own texts.
+
+    The column same is 0 for opposites and 1 for variants. A rule that does not fit its conditions refuses: nothing is
+    guessed. Texts without an edit are counted by reason.
+
+    probe gate --pairs reads the output. Variants are far easier than real paraphrases: they must never set a threshold.
+    """
+    from sentprobe.probes.corpus import text_edits, user_texts
+
+    if show_list:
+        _print_kinds(language)
+        return
+    dropped = _drop_kinds(reviewed, parse_share(at_least, "--at-least"), only=source is None) if reviewed else []
+    if source is None:
+        if reviewed:
+            return
+        raise UsageError("name a file of texts, or --list to see the kinds")
+    style = _find_format("csv" if review else format_, out)
+    has_parse = parser is not None or _is_conllu(source, input_format)
+    if parser is not None and _is_conllu(source, input_format):
+        raise UsageError(f"{source} is parsed already; leave out --parser")
+    rules = text_edits.choose_edit_rules(kind or (), language=language, has_parse=has_parse, excluded=dropped)
+    counts = text_edits.EditCounts()
+    texts = user_texts.read_user_texts(source, column=column, format=input_format)
+    edits = text_edits.make_edits(texts, rules, counts, parser=parser, language=language)
+    if review:
+        _write(_format_sheet(text_edits.sample_for_review(edits, review, seed=seed)), out)
+    else:
+        _write(_build_rows(edits, style), out, reasons=counts)
+    _print_counts(counts)
+
+
+def _is_conllu(source: str, input_format: str | None) -> bool:
+    return input_format == "conllu" if input_format else ".conll" in Path(source).name.lower()
+
+
+def _find_format(name: str | None, out: Path | None) -> str:
+    check_output_file(out)
+    if name is not None and name not in FORMATS:
+        raise UsageError(f"there is no format {name!r}{suggest(name, FORMATS)}; known: {', '.join(FORMATS)}")
+    suffix = out.suffix.lower().removeprefix(".") if out else "jsonl"
+    style = name or suffix
+    if style not in FORMATS:
+        raise UsageError(f"{out}: no format has the suffix {'.' + suffix!r}; choose by --format: {', '.join(FORMATS)}")
+    if style == "parquet" and out is None:
+        raise UsageError("Parquet cannot be written to standard output; name a file with --out")
+    return style
+
+
+def _build_rows(edits: "Iterator[TextEdit]", style: str) -> Iterator[Any]:
+    """Yield lines of text, or Arrow tables for Parquet."""
+    from sentprobe.common.tables import format_csv_row
+    from sentprobe.common.values import format_json
+    from sentprobe.probes.corpus.text_edits import COLUMNS
+
+    if style == "parquet":
+        import pyarrow as pa
+
+        while rows := [row._asdict() for row in islice(edits, _ROWS_PER_TABLE)]:
+            yield pa.Table.from_pylist(rows)
+        return
+    if style == "jsonl":
+        yield from (f"{format_json(row._asdict())}\n" for row in edits)
+        return
+    for row in chain([COLUMNS], edits):
+        if style == "tsv":  # whose readers know no quoting
+            yield "\t".join(" ".join(str(cell).split()) for cell in row) + "\n"
+        else:
+            yield f"{format_csv_row(row, padded=True)}\n"
+
+
+def _format_sheet(edits: "Iterable[TextEdit]") -> Iterator[str]:
+    """Yield the lines of a review sheet; the kind stands last, so that a reader may hide it."""
+    from sentprobe.common.tables import format_csv_row
+    from sentprobe.probes.corpus.text_edits import MARK_COLUMN
+
+    yield f"{format_csv_row((MARK_COLUMN, 'a', 'b', 'same', 'changed', 'rule', 'kind'))}\n"
+    for row in edits:
+        yield f"{format_csv_row(('', row.a, row.b, row.same, row.changed, row.rule, row.kind), padded=True)}\n"
+
+
+def _write(rows: Iterator[Any], out: Path | None, *, reasons: "EditCounts | None" = None) -> None:
+    if out is None:
+        sys.stdout.writelines(rows)
+        sys.stdout.flush()
+        return
+    from sentprobe.generator.pairs.triplet_files import write_rows
+
+    first = next(rows, None)
+    if first is None:
+        reason = reasons.reasons.most_common(1)[0][0] if reasons and reasons.reasons else "there is none"
+        raise SentprobeError(f"no text has an edit; the most frequent reason: {reason}")
+    write_rows(out, chain([first], rows))
+
+
+def _print_counts(counts: "EditCounts") -> None:
+    """Print on stderr the edits by kind, and the texts without an edit by reason."""
+    kinds = ", ".join(f"{name} {count:,}" for name, count in counts.edits.most_common())
+    print_message(
+        f"{format_count(counts.edits.total(), 'edit')} of {counts.edited:,} of {format_count(counts.texts, 'text')}"
+        + (f": {kinds}" if kinds else "")
+    )
+    for reason, count in counts.reasons.most_common():
+        print_message(f"{count:>7,} without an edit: {reason}")
+
+
+def _drop_kinds(reviewed: Path, limit: float, *, only: bool) -> list[str]:
+    """Print the precision of each reviewed kind, on stdout if that is all, and return the kinds below *limit*."""
+    from sentprobe.probes.corpus.text_edits import read_review
+
+    precisions = read_review(reviewed)
+    dropped = [precision.kind for precision in precisions if precision.share < limit]
+    show = print_text if only else print_message
+    for precision in precisions:
+        show(
+            _describe_precision(precision) + (f"; below {100 * limit:g}%, dropped" if precision.kind in dropped else "")
+        )
+    return dropped
+
+
+def _describe_precision(precision: "KindPrecision") -> str:
+    low, high = (100 * end for end in (precision.interval.low, precision.interval.high))
+    share = f"{100 * precision.share:.1f}% [{low:.1f}, {high:.1f}]"
+    return f"{precision.kind}: {precision.right} of {precision.total} right, {share}"
+
+
+def _print_kinds(language: str) -> None:
+    from sentprobe.common.tables import build_empty_table
+    from sentprobe.generator.edits.edit_table import load_table
+
+    table = load_table(language)
+    grid = build_empty_table(("kind", "same", "on", "what changes, with an example"), left=(3,))
+    for kind in table.kinds.values():
+        rule = next(rule for rule in table.rules if rule.kind is kind)
+        example = f"{kind.summary}\n  {rule.example[0]}\n  {rule.example[1]}"
+        grid.add_row(kind.name, str(int(kind.same)), "default" if kind.is_default else "by name", example)
+    print_table(grid)
+    for name, reason in table.left_out.items():
+        print_text(f"{name}: {reason}")

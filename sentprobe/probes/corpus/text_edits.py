@@ -1,0 +1,159 @@
+"""Edits of a user's texts, in a stream: rows of opposites and variants, and the texts without an edit, by reason.
+
+Also the sample for a person to review, and the precision of each kind in a reviewed sample.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from sentprobe.common.errors import FormatError, UsageError
+from sentprobe.generator.edits.edit_engine import TextEdit, edit_text
+from sentprobe.generator.edits.edit_table import EditRule, load_table
+from sentprobe.probes.corpus.user_texts import UserText, parse_user_texts
+from sentprobe.probes.datasets.records import read_table_rows
+from sentprobe.probes.statistics import Interval, wilson
+
+COLUMNS = ("a", "b", "same", "kind", "rule", "changed")
+GROUPS: Mapping[str, bool] = {"opposites": False, "variants": True}
+"""Names of groups of kinds, and whether their edits mean the same."""
+
+
+@dataclass(slots=True)
+class EditCounts:
+    """The number of texts and edits so far, and of texts without an edit, by reason."""
+
+    texts: int = 0
+    edits: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def edited(self) -> int:
+        """The number of texts with an edit."""
+        return self.texts - self.reasons.total()
+
+
+def choose_edit_rules(
+    kinds: Sequence[str], *, language: str = "en", has_parse: bool, excluded: Iterable[str] = ()
+) -> list[EditRule]:
+    """Return the rules of the named kinds or groups of kinds, or the default ones, without the kinds *excluded*.
+
+    Without a parse, the default are the kinds that need none. Raises UsageError for an unknown kind, for one that needs
+    a parse, or if no rule remains.
+    """
+    table = load_table(language)
+    names = [*chain.from_iterable(_expand_group(name, table.kinds) for name in kinds)]
+    rules = table.choose_rules(names)
+    if not has_parse:
+        usable = [rule for rule in rules if not rule.needs_parse]
+        unusable = {rule.kind.name for rule in rules} - {rule.kind.name for rule in usable}
+        if name := next((name for name in kinds if name in unusable), None):
+            raise UsageError(
+                f"the kind {name!r} needs a parse: add --parser spacy:MODEL or --parser stanza, or read CoNLL-U"
+            )
+        rules = usable
+    banned = {*excluded}
+    rules = [rule for rule in rules if rule.kind.name not in banned]
+    if not rules:
+        raise UsageError("no kind of edit remains")
+    return rules
+
+
+def _expand_group(name: str, kinds: Mapping[str, object]) -> list[str]:
+    if name not in GROUPS:
+        return [name]
+    return [kind for kind, value in kinds.items() if getattr(value, "same", None) is GROUPS[name]]
+
+
+def make_edits(
+    texts: Iterable[UserText],
+    rules: Sequence[EditRule],
+    counts: EditCounts,
+    *,
+    parser: str | None = None,
+    language: str = "en",
+) -> Iterator[TextEdit]:
+    """Yield the edits of texts, in their order, and count in *counts*; memory does not depend on the number of texts.
+
+    Raises UsageError or ParserError for a parser that cannot be used.
+    """
+    table = load_table(language)
+    for text in parse_user_texts(texts, parser, language=language):
+        counts.texts += 1
+        edits, reason = ([], text[1]) if isinstance(text, tuple) else edit_text(text, rules, table)
+        if reason:
+            counts.reasons[reason] += 1
+        for edit in edits:
+            counts.edits[edit.kind] += 1
+            yield edit
+
+
+MARK_COLUMN = "right"
+"""The empty column of a review sheet: 1 if the edit is grammatical and *same* is right, else 0."""
+
+
+def sample_for_review(edits: Iterable[TextEdit], n: int, *, seed: int) -> list[TextEdit]:
+    """Return *n* edits, as many of each kind as possible, in random order. Memory depends on *n* and the kinds only."""
+    generator = random.Random(seed)
+    samples: dict[str, list[TextEdit]] = {}
+    seen: Counter[str] = Counter()
+    for edit in edits:
+        sample = samples.setdefault(edit.kind, [])
+        seen[edit.kind] += 1
+        place = generator.randrange(seen[edit.kind])
+        if len(sample) < n:
+            sample.append(edit)
+        elif place < n:
+            sample[place] = edit
+    for sample in samples.values():
+        generator.shuffle(sample)
+    chosen: list[TextEdit] = []
+    while len(chosen) < n and any(samples.values()):
+        for _, sample in sorted(samples.items()):
+            if sample and len(chosen) < n:
+                chosen.append(sample.pop())
+    generator.shuffle(chosen)
+    return chosen
+
+
+class KindPrecision(NamedTuple):
+    """The number of reviewed edits of a kind, the number of right ones, and the 95% interval of their share."""
+
+    kind: str
+    right: int
+    total: int
+    interval: Interval
+
+    @property
+    def share(self) -> float:
+        """The share of right edits."""
+        return self.right / self.total
+
+
+def read_review(path: Path) -> list[KindPrecision]:
+    """Return the precision of each kind in a marked review sheet. Raises FormatError for a sheet that is not marked."""
+    rows = read_table_rows(path)
+    _, header = next(rows, ("", []))
+    names = [cell.strip().casefold() for cell in header]
+    for name in ("kind", MARK_COLUMN):
+        if names.count(name) != 1:
+            raise FormatError(f"{path}: a review sheet has one column {name}; write it with --review, and mark it")
+    right: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for where, row in rows:
+        if len(row) != len(names):
+            raise FormatError(f"{where}: {len(row)} fields, the first line names {len(names)}")
+        mark, kind = row[names.index(MARK_COLUMN)].strip(), row[names.index("kind")].strip()
+        if not mark:
+            continue
+        if mark not in ("0", "1"):
+            raise FormatError(f"{where}: {MARK_COLUMN} is {mark!r}; 1 (right), 0 (wrong) or nothing is expected")
+        total[kind] += 1
+        right[kind] += mark == "1"
+    if not total:
+        raise FormatError(f"{path}: no row is marked; write 1 (right) or 0 (wrong) into the column {MARK_COLUMN}")
+    return [KindPrecision(kind, right[kind], total[kind], wilson(right[kind], total[kind])) for kind in sorted(total)]

@@ -1,0 +1,162 @@
+"""A repair: measure a model, train it on opposites near its old vectors, measure it again, and write its folder."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sentprobe.common.errors import UsageError, require_libraries
+from sentprobe.common.files import atomic_folder
+from sentprobe.common.reading import read_text
+from sentprobe.common.screen import Reporter, SilentReporter
+from sentprobe.common.specs import Spec
+from sentprobe.common.tables import TableFormat, format_tables
+from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
+from sentprobe.probes.corpus.text_edits import choose_edit_rules
+from sentprobe.probes.corpus.user_texts import read_user_texts
+from sentprobe.probes.encoders.encoder import digest
+from sentprobe.probes.encoders.kinds import read_spec
+from sentprobe.probes.repair.repair_data import RepairData, prepare_data
+from sentprobe.probes.repair.repair_measures import RepairResult, build_repair_tables, compare_figures, measure_model
+from sentprobe.probes.similarity.text_pairs import read_pairs
+from sentprobe.probes.similarity.triplet_sentences import TripletSampling, build_triplet_spaces
+
+if TYPE_CHECKING:
+    from sentprobe.probes.repair.repair_training import RepairSettings
+
+GENERATED = 60
+"""The number of generated triplets of each contrast, which show whether a meaning that was not trained got lost."""
+CARD = "README.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairPlan:
+    """What is repaired, on which texts, and where the model is written."""
+
+    model: str
+    """The spec of the encoder, ``st:MODEL``."""
+    texts: str
+    out: Path
+    column: str | None = None
+    pairs: Path | None = None
+    keep_texts: Path | None = None
+    parser: str | None = None
+    language: str = "en"
+    max_loss: float = 0.02
+    command: str = ""
+    """The command line, for the model card."""
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder beside *out* from which a killed repair resumes."""
+        return self.out.with_name(f"{self.out.name}.checkpoints")
+
+
+def repair(plan: RepairPlan, *, reporter: Reporter | None = None, **settings: object) -> RepairResult:
+    """Repair a model, write it to ``plan.out``, and return its figures before and after.
+
+    - settings: the fields of :class:`~.repair_training.RepairSettings`
+
+    Raises:
+        UsageError: a value is wrong, or the folder exists.
+        MissingError: sentence-transformers or accelerate is not installed.
+        SentprobeError: the texts are too few, or the training fails.
+    """
+    require_libraries("sentence_transformers", "accelerate", "datasets")
+    from sentprobe.probes.encoders.models.model_loading import suppress_messages
+    from sentprobe.probes.encoders.models.sentence_transformer import load_sentence_transformer
+    from sentprobe.probes.repair.repair_training import RepairSettings, check_trainable, train_repair
+
+    chosen = RepairSettings(**settings)  # type: ignore[arg-type]
+    spec = read_spec(plan.model, ["st"])
+    _check_plan(plan, spec)
+    reporter = reporter or SilentReporter()
+    encoder = load_sentence_transformer(spec)
+    check_trainable(encoder)
+    data = read_repair_data(plan, seed=chosen.seed)
+    generated = _sample_generated(plan.language, seed=chosen.seed)
+    reporter.begin("measure", 1)
+    before = measure_model(encoder, data, generated, seed=chosen.seed)
+    reporter.advance()
+    train_repair(encoder, data, chosen, checkpoints=plan.checkpoints, reporter=reporter)
+    repaired = replace(encoder, name="repaired", fingerprint=digest(encoder.fingerprint, repr(chosen), data.digest()))
+    reporter.begin("measure", 1)
+    after = measure_model(repaired, data, generated, seed=chosen.seed)
+    reporter.advance()
+    result = compare_figures(before, after, data, model=encoder.name, max_loss=plan.max_loss, seed=chosen.seed)
+    result = replace(result, notes=(_describe_training(data, chosen),))
+    with atomic_folder(plan.out, check=lambda: _check_out(plan.out)) as folder:
+        with suppress_messages():
+            encoder.model.save_pretrained(str(folder), create_model_card=False)
+        card = folder / CARD
+        card.write_text(format_card(plan, result), encoding="utf-8")
+        for path in folder.rglob("*.safetensors"):  # safetensors lets only the user read its files
+            path.chmod(card.stat().st_mode)
+    shutil.rmtree(plan.checkpoints)
+    return result
+
+
+def _check_plan(plan: RepairPlan, spec: Spec) -> None:
+    if spec.kind != "st":
+        raise UsageError(f"{plan.model}: only models of sentence-transformers can be repaired, such as st:MODEL")
+    if wrong := next((name for name, _ in spec.options if name not in ("name", "revision", "prompt_name")), None):
+        raise UsageError(f"{plan.model}: the option {wrong}= is not for a repair, which trains the model as it is")
+    if not 0 <= plan.max_loss <= 1:
+        raise UsageError(f"--max-loss must be from 0 to 100 points, not {100 * plan.max_loss:g}")
+    _check_out(plan.out)
+
+
+def _check_out(out: Path) -> None:
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise UsageError(f"{out}: not a new or empty folder; name another with --out")
+
+
+def read_repair_data(plan: RepairPlan, *, seed: int) -> RepairData:
+    """Read the texts, pairs and neutral texts of a plan, edit them, and split them."""
+    has_parse = plan.parser is not None or ".conll" in Path(plan.texts).name.lower()
+    default, variants = (
+        choose_edit_rules(kinds, language=plan.language, has_parse=True) for kinds in ((), ("variants",))
+    )
+    rules = [rule for rule in (*default, *variants) if has_parse or not rule.needs_parse]
+    return prepare_data(
+        read_user_texts(plan.texts, column=plan.column),
+        rules,
+        pairs=() if plan.pairs is None else [*read_pairs(plan.pairs)],
+        keep_texts=() if plan.keep_texts is None else read_text(plan.keep_texts).splitlines(),
+        parser=plan.parser,
+        language=plan.language,
+        seed=seed,
+    )
+
+
+def _sample_generated(language: str, *, seed: int) -> Sequence[object]:
+    """Return triplets of each contrast of the language."""
+    words = load_lexicon(None, language)
+    sampling = TripletSampling(vocabulary=choose_vocabulary(words, "compeval"), n=GENERATED, language=language)
+    spaces, _ = build_triplet_spaces(words, (), sampling, None)
+    triplet_sets = [space.sample(GENERATED, seed=seed) for space in spaces]
+    return [triplets for triplets in triplet_sets if len(triplets)]
+
+
+def _describe_training(data: RepairData, settings: "RepairSettings") -> str:
+    side = data.training
+    chosen = ", ".join(f"{name}={value}" for name, value in asdict(settings).items())
+    return (
+        f"Trained on {len(side.opposites):,} opposites, {len(side.variants):,} variants and {len(side.paraphrases):,} "
+        f"paraphrases of {len(side.texts):,} texts; cosines of {len(side.neutral):,} texts were kept. Settings: "
+        f"{chosen}."
+    )
+
+
+def format_card(plan: RepairPlan, result: RepairResult) -> str:
+    """Return the model card: the base model, what it was trained on, the table, and the command."""
+    table = format_tables(build_repair_tables(result), TableFormat.MARKDOWN)
+    return (
+        "---\nlibrary_name: sentence-transformers\npipeline_tag: sentence-similarity\ntags:\n- sentence-transformers\n"
+        "- sentence-similarity\n---\n\n"
+        f"# {result.model}, repaired\n\n"
+        f"{result.model}, trained to tell texts from their minimal opposites, and to keep the cosines of other texts. "
+        f"Use it as any model of sentence-transformers.\n\n{result}\n\n{table}\n"
+        f"Made by\n\n    {plan.command}\n"
+    )

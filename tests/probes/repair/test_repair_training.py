@@ -1,0 +1,53 @@
+"""The loss that keeps cosines, and checkpoints of a repair."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from sentprobe.probes.repair.repair_training import COMPLETE, KeepCosinesLoss, find_checkpoint
+
+ROWS = st.lists(
+    st.lists(st.floats(-3, 3), min_size=2, max_size=2).filter(lambda row: max(map(abs, row)) > 0.01),
+    min_size=2,
+    max_size=4,
+)
+
+
+class Vectors(nn.Module):
+    """A model whose vectors are its inputs."""
+
+    def forward(self, features: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        return {"sentence_embedding": features["vectors"]}
+
+
+def compute_loss(new: torch.Tensor, old: torch.Tensor, weight: float = 1.0) -> float:
+    return float(KeepCosinesLoss(Vectors(), weight)([{"vectors": new}], old))
+
+
+@given(ROWS, st.floats(0.1, 6.2), st.floats(0.5, 5))
+def test_rotated_and_scaled_vectors_lose_nothing(rows: list[list[float]], angle: float, scale: float) -> None:
+    old = torch.tensor(rows, dtype=torch.float32)
+    cosine, sine = torch.cos(torch.tensor(angle)), torch.sin(torch.tensor(angle))
+    rotation = torch.stack([torch.stack([cosine, -sine]), torch.stack([sine, cosine])])
+    assert compute_loss(scale * old @ rotation, old) == pytest.approx(0, abs=1e-5)
+
+
+def test_loss_is_the_weighted_mean_square() -> None:
+    old, new = torch.tensor([[1.0, 0], [0, 1]]), torch.tensor([[2.0, 0], [3, 0]])
+    assert compute_loss(new, old, 5.0) == pytest.approx(5 * (0 + 1 + 1 + 0) / 4)
+
+
+def test_newest_complete_checkpoint_is_found(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    assert find_checkpoint(folder, "recipe") is None
+    for step in (8, 16, 24):
+        (folder / f"checkpoint-{step}").mkdir()
+    for step in (8, 16):
+        (folder / f"checkpoint-{step}" / COMPLETE).touch()
+    assert find_checkpoint(folder, "recipe") == folder / "checkpoint-16"
+    assert find_checkpoint(folder, "another recipe") is None
+    assert not [*folder.glob("checkpoint-*")]
