@@ -130,6 +130,7 @@ def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     space = triplets.space
     needs_aspect = space.contrast.needed_kind is Kind.ADVERB
     needs_aspect = needs_aspect or ev.Aspect.PROGRESSIVE not in space.lexicon.language.aspects
+    needs_aspect = needs_aspect or space.contrast.name == "perfect"  # in whose pairs verbs may be passive
     needs_aspect = needs_aspect or bool(find_verbs_without_progressive(space.words, space.lexicon))
     has_sorts = restrict_to_one_sort(space.lexicon, space.vocabulary) is not space.lexicon
     for name in _USUAL_CONTRASTS:
