@@ -77,7 +77,7 @@ test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, and beside them wha
 	cat $(VENV)/lint.log; \
 	exit $$((tests ? tests : lint))
 
-test-slow: $(DEVELOPER_STAMP) chromium ## run the tests that are long, and all examples of each property (some minutes)
+test-slow: $(DEVELOPER_STAMP) chromium ## run the tests that are long, and more examples of each property (some minutes)
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=thorough tests
 
 chromium: ## find Chromium, which tests the report page; root installs Debian's (about 40 seconds)

@@ -28,7 +28,7 @@ settings.register_profile("always", deadline=None, suppress_health_check=[Health
 settings.register_profile("ci", settings.get_profile("always"), derandomize=True, database=None)
 default_settings = settings.get_profile("ci" if os.environ.get("CI") else "always")
 # --hypothesis-profile=thorough, as in make test-slow, wins.
-settings.register_profile("thorough", default_settings, max_examples=100)
+settings.register_profile("thorough", default_settings, max_examples=50)
 settings.register_profile("quick", default_settings, max_examples=10)
 settings.load_profile("quick")
 

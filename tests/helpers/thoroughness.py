@@ -1,4 +1,4 @@
-"""The number of examples of a property: 10% in ``make test``, all in ``make test-slow``."""
+"""The number of examples of a property: 10% in ``make test``, 50% in ``make test-slow``; all with max_examples=100."""
 
 from typing import Any
 

@@ -149,7 +149,7 @@ def set_sizes(**values: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"format": "sentprobe sentence model 2"}, "the format is not 'sentprobe sentence model 2'"),
+        ({"format": "sentprobe sentence model 1"}, "the format is not 'sentprobe sentence model 2'"),
         ({"lower": 1}, "lower must be true or false"),
         ({"record": []}, "record must be an object"),
         ({"words": 3}, "words.txt: 4 lines; config.json says 3 words"),
