@@ -165,7 +165,8 @@ def build_report(folder: Path) -> Iterator[str]:
             for name in names
         ]
         yield format_rows(rows, [": ".join(name) for name in names])
-        yield "\nOther texts, AUC against paraphrases of SICK (none trained on):\n"
+        note = "no pair was trained on; rewordings are searched for among the training texts"
+        yield f"\nOther texts, AUC against paraphrases of SICK ({note}):\n"
         elsewhere = [{row[0]: tuple(row[1:]) for row in run["elsewhere"]} for run in runs]
         parts = [*elsewhere[0]]
         yield format_rows([[records[name] for records in elsewhere] for name in parts], parts)

@@ -84,7 +84,7 @@ def edit(
     The column same is 0 for opposites and 1 for variants. A rule that does not fit its conditions refuses: nothing is
     guessed. Texts without an edit are counted by reason.
 
-    probe gate --pairs reads the output. Variants are far easier than real paraphrases: they must never set a threshold.
+    probe gate --texts makes the same edits. Variants are far easier than real paraphrases: they may set no threshold.
     """
     from sentprobe.probes.corpus import text_edits, user_texts
 

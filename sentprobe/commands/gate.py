@@ -12,7 +12,7 @@ from sentprobe.commands.shared.help import HelpfulCommand, map_given_options
 from sentprobe.commands.shared.interruption import report_interruption
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.commands.shared.table_output import FLAT, find_table_format, print_or_write, write_tables
-from sentprobe.common.errors import UsageError, format_count, suggest
+from sentprobe.common.errors import SentprobeError, UsageError, format_count, suggest
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.processes import check_count, limit_threads
 from sentprobe.common.reading import parse_number
@@ -112,19 +112,18 @@ def gate(
     from sentprobe.probes.encoders.cache import Cache
     from sentprobe.probes.similarity import gate_checks, gate_tables
     from sentprobe.probes.similarity.gate_run import gate as measure
+    from sentprobe.probes.similarity.pair_scores import DECISION
 
     # JUnit XML is no format of tables: it is chosen by name or suffix, and passes as text here.
     is_junit = format_ == JUNIT or (format_ is None and out is not None and out.suffix.lower() == ".xml")
     style = find_table_format(
         "text" if is_junit else format_, out, subject="gate", allowed=[*TableFormat], also=[JUNIT]
     )
-    if texts is not None and (pairs is not None or (rule.threshold is None and rule.paraphrases is None)):
-        raise UsageError(
-            "--texts: leave out --pairs"
-            if pairs is not None
-            else "--texts: its variants are easier than real paraphrases, and set no threshold; give --threshold, or "
-            "--paraphrases FILE"
-        )
+    is_chosen = rule.paraphrases is None and (rule.threshold is None or then is not None)
+    if texts is not None and pairs is not None:
+        raise UsageError("--texts: leave out --pairs")
+    if texts is not None and is_chosen and not encoder.startswith("python:"):  # a decision has no threshold
+        raise UsageError(VARIANTS_SET_NOTHING)
     names = None if pairs or texts else contrast or [*CONTRASTS]
     limits = parse_limits(checks.max_false_hits or (), "--max-false-hits", names=names)
     if then is None and encoder.startswith("ce:") and "--nearness" in map_given_options(context).values():
@@ -159,7 +158,9 @@ def gate(
             reporter=reporter,
         )
     if texts is not None:
-        note = "Misses are of variants, which are far easier than real paraphrases: they are no recall."
+        if is_chosen and result.draws[0].measure != DECISION:
+            raise UsageError(VARIANTS_SET_NOTHING)
+        note = "Misses, AUC and EER are against variants, which are far easier than real paraphrases."
         notes = (note, *result.pair_notes)
         result = replace(result, material=f"edits of the texts in {texts}", same_name="variants", pair_notes=notes)
     gate_checks.check_limits(result, limits)
@@ -182,18 +183,24 @@ def edit_texts(path: Path, *, parser: str | None, language: str) -> list[tuple[s
     from sentprobe.probes.corpus import text_edits, user_texts
 
     has_parse = parser is not None or ".conll" in path.name.lower()
-    rules = [
-        rule
-        for kinds in ((), ("variants",))
-        for rule in text_edits.choose_edit_rules(kinds, language=language, has_parse=has_parse)
-    ]
+    rules = text_edits.choose_usual_rules(language=language, has_parse=has_parse)
     counts = text_edits.EditCounts()
     edits = text_edits.make_edits(
         user_texts.read_user_texts(str(path)), rules, counts, parser=parser, language=language
     )
     pairs = [(edit.a, edit.b, bool(edit.same), edit.kind) for edit in edits]
     print_message(f"{counts.edited} of {format_count(counts.texts, 'text')} edited; gen edit says why others are not")
+    for same, what in ((False, "an edit"), (True, "a variant to compare with")):
+        if all(pair[2] is not same for pair in pairs):
+            advice = "" if parser else "; --parser finds more"
+            raise SentprobeError(f"{path}: none of the texts has {what}{advice}, or measure your own --pairs")
     return pairs
+
+
+VARIANTS_SET_NOTHING = (
+    "--texts: its variants are easier than real paraphrases, and set no threshold; give --paraphrases FILE, or "
+    "--threshold without --then"
+)
 
 
 def parse_limits(texts: Sequence[str], option: str, *, names: Collection[str] | None) -> dict[str, float]:

@@ -63,10 +63,18 @@ def choose_edit_rules(
     return rules
 
 
+def choose_usual_rules(*, language: str, has_parse: bool) -> list[EditRule]:
+    """Return the rules of the default kinds, and of variants if the language has any. Raises UsageError."""
+    groups: list[tuple[str, ...]] = [()]
+    if _expand_group("variants", load_table(language).kinds) != ["variants"]:
+        groups.append(("variants",))
+    return [rule for kinds in groups for rule in choose_edit_rules(kinds, language=language, has_parse=has_parse)]
+
+
 def _expand_group(name: str, kinds: Mapping[str, object]) -> list[str]:
     if name not in GROUPS:
         return [name]
-    return [kind for kind, value in kinds.items() if getattr(value, "same", None) is GROUPS[name]]
+    return [kind for kind, value in kinds.items() if getattr(value, "same", None) is GROUPS[name]] or [name]
 
 
 def make_edits(

@@ -92,7 +92,8 @@ def prepare_data(
     own_texts |= dict.fromkeys(pair.first for pair in pairs)
     keep = [*dict.fromkeys(filter(None, map(str.strip, keep_texts)))]
     links = [*((edit.a, edit.b) for edit in edits), *((pair.first, pair.second) for pair in pairs)]
-    groups = group_texts([*own_texts, *(pair.second for pair in pairs), *keep], links)
+    changed = [*(edit.b for edit in edits), *(pair.second for pair in pairs)]
+    groups = group_texts([*own_texts, *changed, *keep], links)
     edited = [TextPair(edit.a, edit.b, bool(edit.same), edit.kind) for edit in edits]
     # Texts without a pair do not measure errors: the held-out share is one of those with a pair, and one of the rest.
     paired = {groups[normalize(first)] for first, _ in links}

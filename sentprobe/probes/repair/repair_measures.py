@@ -76,7 +76,13 @@ class RepairResult:
             return f"Worse by more than {limit} on held-out texts: {listed} ({tests})."
         better = [row.name for row in self.differences if row.is_significant and not row.is_worse]
         names = ", ".join(_strip_source(name) for name in dict.fromkeys(better) if name != OWN_PAIRS) or "nothing"
-        return f"Significantly better on held-out texts: {names}; no kind is worse by more than {limit} ({tests})."
+        lower = [row for row in self.differences if row.is_worse and abs(row.difference) > self.max_loss]
+        listed = ", ".join(f"{_strip_source(row.name)} ({row.format_values()})" for row in lower)
+        rest = f"; not significantly: {listed}" if lower else ""
+        return (
+            f"Significantly better on held-out texts: {names}; no kind is significantly worse by more than {limit} "
+            f"({tests}){rest}."
+        )
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one dictionary of scalar values for each figure."""
@@ -207,15 +213,17 @@ def compare_figures(
 
 def _compare_found(before: Floats, after: Floats) -> GateDifference:
     changes = before - after  # of the share that is not found
+    sign_p = compute_sign_test(int((changes > 0).sum()), int((changes < 0).sum()))
     fields = describe_values(
         PARAPHRASES,
         NOT_FOUND,
         np.array([1 - before.mean(), 1 - after.mean()]),
         float(changes.var(ddof=1)) / len(changes),
         len(changes),
+        flat_p=sign_p,
     )
-    fields["p"] = compute_sign_test(int((changes > 0).sum()), int((changes < 0).sum()))
-    return GateDifference(**fields, pairs=len(changes), corrected_p=fields["p"])
+    fields["p"] = sign_p
+    return GateDifference(**fields, pairs=len(changes), corrected_p=sign_p)
 
 
 HEADER = (

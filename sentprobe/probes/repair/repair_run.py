@@ -13,7 +13,7 @@ from sentprobe.common.screen import Reporter, SilentReporter
 from sentprobe.common.specs import Spec
 from sentprobe.common.tables import TableFormat, format_tables
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
-from sentprobe.probes.corpus.text_edits import choose_edit_rules
+from sentprobe.probes.corpus.text_edits import choose_usual_rules
 from sentprobe.probes.corpus.user_texts import read_user_texts
 from sentprobe.probes.encoders.encoder import digest
 from sentprobe.probes.encoders.kinds import read_spec
@@ -50,7 +50,8 @@ class RepairPlan:
     @property
     def checkpoints(self) -> Path:
         """The folder beside *out* from which a killed repair resumes."""
-        return self.out.with_name(f"{self.out.name}.checkpoints")
+        out = self.out.absolute()
+        return out.with_name(f"{out.name}.checkpoints")
 
 
 def repair(plan: RepairPlan, *, reporter: Reporter | None = None, **settings: object) -> RepairResult:
@@ -66,11 +67,12 @@ def repair(plan: RepairPlan, *, reporter: Reporter | None = None, **settings: ob
     require_libraries("sentence_transformers", "accelerate", "datasets")
     from sentprobe.probes.encoders.models.model_loading import suppress_messages
     from sentprobe.probes.encoders.models.sentence_transformer import load_sentence_transformer
-    from sentprobe.probes.repair.repair_training import RepairSettings, check_trainable, train_repair
+    from sentprobe.probes.repair.repair_training import RepairSettings, check_checkpoints, check_trainable, train_repair
 
     chosen = RepairSettings(**settings)  # type: ignore[arg-type]
     spec = read_spec(plan.model, ["st"])
     _check_plan(plan, spec)
+    check_checkpoints(plan.checkpoints)
     reporter = reporter or SilentReporter()
     encoder = load_sentence_transformer(spec)
     check_trainable(encoder)
@@ -108,6 +110,8 @@ def _check_plan(plan: RepairPlan, spec: Spec) -> None:
 
 
 def _check_out(out: Path) -> None:
+    if not out.absolute().name:
+        raise UsageError(f"{out}: a new folder is expected; name another with --out")
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise UsageError(f"{out}: not a new or empty folder; name another with --out")
 
@@ -115,10 +119,7 @@ def _check_out(out: Path) -> None:
 def read_repair_data(plan: RepairPlan, *, seed: int) -> RepairData:
     """Read the texts, pairs and neutral texts of a plan, edit them, and split them."""
     has_parse = plan.parser is not None or ".conll" in Path(plan.texts).name.lower()
-    default, variants = (
-        choose_edit_rules(kinds, language=plan.language, has_parse=True) for kinds in ((), ("variants",))
-    )
-    rules = [rule for rule in (*default, *variants) if has_parse or not rule.needs_parse]
+    rules = choose_usual_rules(language=plan.language, has_parse=has_parse)
     return prepare_data(
         read_user_texts(plan.texts, column=plan.column),
         rules,

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sentprobe.common.errors import first_line
+from sentprobe.common.errors import UsageError, first_line
 from sentprobe.common.files import write_atomically
 from sentprobe.common.screen import Reporter
 from sentprobe.common.values import group_by
@@ -173,6 +173,13 @@ def build_arguments(encoder: SentenceTransformerEncoder, settings: RepairSetting
         multi_dataset_batch_sampler="round_robin",
         dataloader_pin_memory=device.startswith("cuda"),
     )
+
+
+def check_checkpoints(folder: Path) -> None:
+    """Raise UsageError if a path is neither new nor empty nor the checkpoints of a repair, which are replaced."""
+    is_own = folder.is_dir() and ((folder / RECIPE).is_file() or not any(folder.iterdir()))
+    if folder.exists() and not is_own:
+        raise UsageError(f"{folder}: checkpoints belong there, and it has other content; name another --out")
 
 
 def find_checkpoint(folder: Path, recipe: str) -> Path | None:

@@ -278,7 +278,7 @@ def _compare_errors(
         ]
         variance += float(np.var(rates[1] - rates[0], ddof=1))
     sign_p = compute_sign_test(int((sums > 0).sum()), int((sums < 0).sum()))
-    row = describe_difference(name, figure, errors.mean(axis=0), variance, count)
+    row = describe_difference(name, figure, errors.mean(axis=0), variance, count, flat_p=sign_p)
     return [row | {"pairs": len(matches), "p": max(sign_p, row["p"])}]
 
 
@@ -295,15 +295,21 @@ def _compare_areas(
     units = [np.array([match[0].unit for match in part], np.int64) for part in (paraphrases, negatives)]
     changes = [second - first for first, second in zip(*placements, strict=True)]
     variance = estimate_area_variance([change - change.mean() for change in changes], units)
-    return describe_difference(name, AUC, areas, variance, len({*units[1].tolist()})) | {"pairs": len(negatives)}
+    count = min(len({*side.tolist()}) for side in units)
+    sums, _ = sum_by_unit(changes[1], units[1].tolist())
+    flat_p = compute_sign_test(int((sums > 0).sum()), int((sums < 0).sum()))
+    return describe_difference(name, AUC, areas, variance, count, flat_p=flat_p) | {"pairs": len(negatives)}
 
 
-def describe_difference(name: str, figure: str, values: Floats, variance: float, count: int) -> dict[str, Any]:
+def describe_difference(
+    name: str, figure: str, values: Floats, variance: float, count: int, *, flat_p: float
+) -> dict[str, Any]:
     """Return the fields of a GateDifference, but the number of pairs and the corrected p-value, by Student's t.
 
     - values: the figure of both scorers, (2,)
     - variance: of their difference
     - count: the number of units
+    - flat_p: the p-value if all units differ alike, of a test that tells how many they are
     """
     difference, spread, freedom = float(values[1] - values[0]), variance**0.5, max(1, count - 1)
     half_width = student_quantile(0.95, freedom) * spread
@@ -315,9 +321,14 @@ def describe_difference(name: str, figure: str, values: Floats, variance: float,
         "difference": difference,
         "low": max(-1.0, difference - half_width),
         "high": min(1.0, difference + half_width),
-        # Without any spread, all units differ alike: only the sign test tells how many they are.
-        "p": two_sided_t_p_value(difference / spread, freedom) if spread > SMALLEST_SPREAD else float(not difference),
+        "p": _find_p_value(difference, spread, freedom, flat_p),
     }
+
+
+def _find_p_value(difference: float, spread: float, freedom: int, flat_p: float) -> float:
+    if abs(difference) <= SMALLEST_SPREAD:  # two ways to add up the same numbers
+        return 1.0
+    return two_sided_t_p_value(difference / spread, freedom) if spread > SMALLEST_SPREAD else flat_p
 
 
 def _get_scores(pairs: Sequence[JudgedPair], measure: str) -> Floats:

@@ -140,7 +140,7 @@ def test_gate_measures_edits_of_texts(run_program: Command) -> None:
     code, out, err = run_program(*line)
     assert code == 0
     assert f"edits of the texts in {PARSED}" in " ".join(out.split())
-    assert "Misses are of variants" in out
+    assert "Misses, AUC and EER are against variants" in out
     assert "paraphrases pass" not in out
     assert all(kind in out for kind in ("negation", "calendar"))
     assert "edited; gen edit says why others are not" in err
@@ -152,6 +152,7 @@ def test_gate_measures_edits_of_texts(run_program: Command) -> None:
 
 
 BAD_INPUT = [
+    ("{texts} --language de --kind variants", "German"),
     ("", "name a file of texts, or --list to see the kinds"),
     ("{folder}/none.txt", "none.txt: there is no such file"),
     ("{texts} --kind negation", "the kind 'negation' needs a parse: add --parser spacy:MODEL or --parser stanza"),

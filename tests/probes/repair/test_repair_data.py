@@ -37,6 +37,14 @@ def test_no_text_is_on_both_sides(seed: int) -> None:
     assert 0.2 < share <= 0.3
 
 
+def test_edit_near_another_text_is_on_its_side() -> None:
+    texts = [f"Opens the {noun}ta {noun}li shop on Sunday?" for noun in NOUNS]
+    near = [f"Opens the {noun}ta {noun}li shop on Monday today?" for noun in NOUNS]
+    data = prepare([*texts, *near], PAIRS)
+    for text, copy in zip(texts, near, strict=True):
+        assert (text in data.training.texts) == (copy in data.training.texts)
+
+
 def test_paraphrases_of_the_user_come_before_variants() -> None:
     held_out = prepare(TEXTS, PAIRS).held_out
     assert held_out.has_paraphrases

@@ -65,7 +65,7 @@ def test_same_model_differs_in_nothing() -> None:
     result = compare(Shift(0.3), Shift(0.3))
     assert {row.difference for row in result.differences} == {0}
     assert result.spearman == pytest.approx(1)
-    assert str(result).startswith("Significantly better on held-out texts: nothing; no kind is worse")
+    assert str(result).startswith("Significantly better on held-out texts: nothing; no kind is significantly worse")
 
 
 def test_lost_kind_is_in_the_first_line() -> None:
@@ -76,7 +76,7 @@ def test_lost_kind_is_in_the_first_line() -> None:
 
 def test_better_kind_is_named_and_its_difference_has_a_star() -> None:
     result = compare(Shift(0.1), Shift(0.8))
-    assert str(result).startswith("Significantly better on held-out texts: negation; no kind is worse")
+    assert str(result).startswith("Significantly better on held-out texts: negation; no kind is significantly worse")
     table = format_tables(build_repair_tables(result), TableFormat.TEXT)
     (row,) = (line for line in table.splitlines() if line.startswith("negation"))
     assert row.count("*") == 2

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from sentprobe.probes.repair.repair_training import COMPLETE, KeepCosinesLoss, find_checkpoint
+from sentprobe.common.errors import UsageError
+from sentprobe.probes.repair.repair_training import COMPLETE, KeepCosinesLoss, check_checkpoints, find_checkpoint
 
 ROWS = st.lists(
     st.lists(st.floats(-3, 3), min_size=2, max_size=2).filter(lambda row: max(map(abs, row)) > 0.01),
@@ -51,3 +52,16 @@ def test_newest_complete_checkpoint_is_found(tmp_path: Path) -> None:
     assert find_checkpoint(folder, "recipe") == folder / "checkpoint-16"
     assert find_checkpoint(folder, "another recipe") is None
     assert not [*folder.glob("checkpoint-*")]
+
+
+def test_folder_of_others_is_no_checkpoint(tmp_path: Path) -> None:
+    folder = tmp_path / "out.checkpoints"
+    check_checkpoints(folder)
+    folder.mkdir()
+    check_checkpoints(folder)
+    find_checkpoint(folder, "recipe")
+    check_checkpoints(folder)
+    for other in (tmp_path, tmp_path / "file"):
+        (tmp_path / "file").touch()
+        with pytest.raises(UsageError, match="checkpoints belong there, and it has other content"):
+            check_checkpoints(other)

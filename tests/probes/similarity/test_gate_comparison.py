@@ -180,3 +180,20 @@ def test_stored_result_is_checked(document: object, message: str, tmp_path: Path
 def test_comparison_refuses_options(options: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         sentprobe.gate("bow", **options)  # type: ignore[arg-type]
+
+
+def test_rounding_and_one_pair_are_not_significant() -> None:
+    first, second = (sentprobe.gate(f"bow?dim={dim}", contrasts=["role"], n=60).draws[0] for dim in (32, 64))
+    rows = compare_gates(first, second).differences
+    assert all(row.p == 1 for row in rows if abs(row.difference) < 1e-12)
+    gates = []
+    for score in (-1.0, 1.0):  # of the only negative: below all paraphrases, then above
+        same = [TextPair(str(row), "a", same=True) for row in range(30)]
+        sides = (
+            ScoredSide(pairs=same, scores=np.linspace(0, 0.5, 30), units=np.arange(30)),
+            ScoredSide(pairs=[TextPair("b", "c", same=False)], scores=np.array([score]), units=np.array([99])),
+        )
+        pairs = ScoredPairs(contrast="kind0", form="form", same=sides[0], different=sides[1])
+        gates.append(measure_gate([pairs], rule=ThresholdRule(threshold=0.2), scorer="x", measure="score", seed=0))
+    (area,) = [row for row in compare_gates(*gates).differences if row.figure == "AUC"]
+    assert (area.first_value, area.second_value, area.p) == (1, 0, 1)
