@@ -38,8 +38,8 @@ def test_no_text_is_on_both_sides(seed: int) -> None:
 
 
 def test_edit_near_another_text_is_on_its_side() -> None:
-    texts = [f"Opens the {noun}ta {noun}li shop on Sunday?" for noun in NOUNS]
-    near = [f"Opens the {noun}ta {noun}li shop on Monday today?" for noun in NOUNS]
+    texts = [f"Opens the {noun}ta {noun}ro {noun}li Sunday night?" for noun in NOUNS]
+    near = [f"Opens the {noun}ta {noun}ro {noun}li Saturday night today?" for noun in NOUNS]
     data = prepare([*texts, *near], PAIRS)
     for text, copy in zip(texts, near, strict=True):
         assert (text in data.training.texts) == (copy in data.training.texts)
