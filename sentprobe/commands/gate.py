@@ -189,7 +189,10 @@ def edit_texts(path: Path, *, parser: str | None, language: str) -> list[tuple[s
         user_texts.read_user_texts(str(path)), rules, counts, parser=parser, language=language
     )
     pairs = [(edit.a, edit.b, bool(edit.same), edit.kind) for edit in edits]
-    print_message(f"{counts.edited} of {format_count(counts.texts, 'text')} edited; gen edit says why others are not")
+    print_message(
+        f"{counts.edited} of {format_count(counts.texts, 'text')} with an edit or variant; gen edit says why "
+        "others have none"
+    )
     for same, what in ((False, "an edit"), (True, "a variant to compare with")):
         if all(pair[2] is not same for pair in pairs):
             advice = "" if parser else "; --parser finds more"

@@ -161,7 +161,9 @@ def _score_from_json(value: Mapping[str, Any]) -> rs.Score:
     if not seed_scores:
         raise ValueError("a score without a seed")
     for seed_score in seed_scores:
-        seed_score.items()  # raises ValueError if the stored bits do not fit the number of items
+        right = int(seed_score.items().sum())  # raises ValueError if the stored bits do not fit the number of items
+        if right != seed_score.correct or abs(seed_score.accuracy - right / seed_score.total) > ROUNDING:
+            raise ValueError(f"its accuracy is not that of its answers, {right} of {seed_score.total} right")
     return rs.Score(seed_scores, Interval(**value["interval"]))
 
 
@@ -175,6 +177,8 @@ def _seed_from_json(value: Mapping[str, Any]) -> rs.SeedScore:
     }
     return rs.SeedScore(**{**value, **parsed_fields, "provenance": provenance and rs.Provenance(**provenance)})
 
+
+ROUNDING = 1e-9
 
 log = logging.getLogger(__name__)
 MARKER = RESULTS_MARKER

@@ -143,7 +143,7 @@ def test_gate_measures_edits_of_texts(run_program: Command) -> None:
     assert "Misses, AUC and EER are against variants" in out
     assert "paraphrases pass" not in out
     assert all(kind in out for kind in ("negation", "calendar"))
-    assert "edited; gen edit says why others are not" in err
+    assert "with an edit or variant; gen edit says why others have none" in err
     for words, message in (
         (line[:-4] + line[-2:], "--texts: its variants are easier than real paraphrases, and set no threshold; give"),
         ((*line, "--pairs", "p.csv"), "--texts: leave out --pairs"),

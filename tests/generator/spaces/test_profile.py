@@ -31,10 +31,9 @@ from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
 
 STRUCTURES = ("intransitive", "intransitive-rc", "transitive", "transitive-rc.agent", "transitive-rc.patient")
-VALUES = {feature.name: tuple(value for value in feature.values if value != "perf") for feature in FEATURES} | {
-    RELATIVE: tuple(RELATIVES.values()),
-    STRUCTURE: STRUCTURES,
-}
+VALUES = {
+    feature.name: tuple(value for value in feature.values if not value.startswith("perf")) for feature in FEATURES
+} | {RELATIVE: tuple(RELATIVES.values()), STRUCTURE: STRUCTURES}
 
 
 def list_weights(feature: str) -> st.SearchStrategy[dict[str, float]]:
