@@ -352,10 +352,8 @@ def _load_spacy_pipeline(name: str) -> Any:
     try:
         return spacy.load(name)
     except (OSError, ValueError) as error:
-        raise ParserError(
-            f"spaCy has no pipeline {name!r}, and no folder has that name; install it by: "
-            f"python -m spacy download {name}"
-        ) from error
+        advice = "" if "/" in name else f"; install it by: python -m spacy download {name}"
+        raise ParserError(f"spaCy has no pipeline {name!r}, and no folder has that name{advice}") from error
 
 
 def _compute_fingerprint(name: str, pipeline: "Language") -> str:

@@ -213,7 +213,9 @@ def compare_gates(first: Gate, second: Gate, *, seed: int = 0) -> GateComparison
     matches = [(pair, other) for pair in first.pairs if (other := pairs_by_key.get(_get_key(pair)))]
     cells = _group_matches(matches)
     if not any(map(_select_measured, (negatives for _, negatives, _ in cells))):
-        raise UsageError("the two results have no measured pair in common, so they cannot be compared")
+        raise UsageError(
+            "the two results have no measured pair in common (another -n, seed or file?), so they cannot be compared"
+        )
     thresholds = [*zip(*_resample_thresholds(first, second, seed), strict=True)]
     measures = first.measure, second.measure
     rows = []
