@@ -8,7 +8,7 @@ import io
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedReader
 from os import PathLike
@@ -194,23 +194,31 @@ def check_archive(path: Path) -> None:
         raise OSError(f"damaged: {damaged!r} in it differs from its checksum")
 
 
-_PARQUET_WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4}
-"""Bytes of a value in memory by its type in Parquet; 8 of others, for texts those of their place."""
+def read_parquet_table(path: Path, columns: Sequence[str] | None = None) -> Any:
+    """Return a Parquet file, or some of its columns, as an Arrow table. Raises ProportionError if it is too large.
 
-
-def check_parquet(path: Path) -> None:
-    """Raise ProportionError if a Parquet file unpacks to too much. Raises what pyarrow raises for a damaged file."""
+    Raises what pyarrow raises for a damaged file. The file's own sizes are not asked for: they leave out values that it
+    states once for many rows, and pyarrow aborts the process where they are damaged.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    facts = pq.read_metadata(to_input_path(path))
-    groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
-    columns = [group.column(number) for group in groups for number in range(group.num_columns)]
-    # Its own size of the values leaves out those that it states once for many rows.
-    sizes = (
-        max(column.total_uncompressed_size, column.num_values * _PARQUET_WIDTHS.get(column.physical_type, 8))
-        for column in columns
-    )
-    check_proportion(sum(sizes), path.stat().st_size)
+    batches: list[Any] = []
+    size, packed = 0, path.stat().st_size
+    try:
+        with pq.ParquetFile(to_input_path(path)) as file:
+            schema = file.schema_arrow
+            for batch in file.iter_batches(ROWS_PER_BATCH, columns=columns):
+                size += batch.nbytes
+                check_proportion(size, packed)
+                batches.append(batch)
+    except KeyError as error:  # the names in the file's header differ from those of its columns
+        raise pa.ArrowInvalid(str(error.args[0])) from None
+    schema = schema if columns is None else pa.schema([schema.field(name) for name in columns], schema.metadata)
+    return pa.Table.from_batches(batches, schema)
+
+
+ROWS_PER_BATCH = 8192
 
 
 class _LimitedStream(io.RawIOBase):

@@ -11,8 +11,8 @@ import numpy as np
 
 from sentprobe.common.errors import SentprobeError, UsageError, first_line, folder_part_error, path_error
 from sentprobe.common.files import atomic_folder, atomic_path, to_local_path
-from sentprobe.common.inputs import describe_folder, manage_folder, to_input_path
-from sentprobe.common.reading import check_parquet
+from sentprobe.common.inputs import describe_folder, manage_folder
+from sentprobe.common.reading import read_parquet_table
 from sentprobe.common.values import BadSyntaxError, format_json, parse_json
 from sentprobe.probes.datasets import hub
 from sentprobe.probes.datasets.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
@@ -251,11 +251,9 @@ def read_directory(path: Path) -> ProbeDataset:
 def read_columns(path: Path, columns: dict[str, str]) -> Any:
     """Read a Parquet file as an Arrow table; raise DatasetError if it is unreadable or :func:`check_types` fails."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        check_parquet(path)
-        table = pq.read_table(to_input_path(path))
+        table = read_parquet_table(path)
         table.validate(full=True)
     except FileNotFoundError:
         raise DatasetError(f"{path}: there is no such file") from None

@@ -29,13 +29,13 @@ from sentprobe.common.errors import FormatError, UsageError, first_line, path_er
 from sentprobe.common.files import atomic_path
 from sentprobe.common.inputs import to_input_path
 from sentprobe.common.reading import (
-    check_parquet,
     check_proportion,
     decode_lines,
     iterate_lines,
     limit_unpacking,
     open_input,
     parse_numbers,
+    read_parquet_table,
 )
 from sentprobe.common.specs import choose_member
 from sentprobe.common.values import BadSyntaxError, parse_json
@@ -258,8 +258,7 @@ def read_parquet(path: Path) -> VectorFile:
         column_names = [name for name in ("vector", "sentence", "id") if name in names]
         if "vector" not in column_names:
             raise VectorFileError(f"{path}: there is no column 'vector'; its columns: {', '.join(names)}")
-        check_parquet(path)
-        table = pq.read_table(to_input_path(path), columns=column_names)
+        table = read_parquet_table(path, column_names)
     except pa.ArrowException as error:
         raise VectorFileError(f"{path}: {first_line(error)}") from None
     texts: dict[str, Texts] = {}

@@ -11,8 +11,7 @@ import numpy as np
 
 from sentprobe.common.errors import ResultsError, SentprobeError, UsageError, path_error
 from sentprobe.common.files import atomic_path, to_local_path
-from sentprobe.common.inputs import to_input_path
-from sentprobe.common.reading import check_parquet
+from sentprobe.common.reading import read_parquet_table
 from sentprobe.common.values import BadSyntaxError, parse_json
 from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.results.result import Condition, Result
@@ -99,14 +98,12 @@ _HEADER_KEY, _COLUMN_PREFIX = "sentprobe", "column"
 def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTable | None:
     """Read the item table of a dataset; return None if there is none, and raise ResultsError if it is damaged."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     path = find_item_table(directory, task=task, fingerprint=fingerprint)
     if not path.exists():
         return None
     try:
-        check_parquet(path)
-        table = pq.read_table(to_input_path(path))
+        table = read_parquet_table(path)
         item_table = _parse_item_table(table.to_pydict(), parse_json(table.schema.metadata[_HEADER_KEY.encode()]))
     except PermissionError as error:
         raise path_error(path, "cannot read the items", error) from error
