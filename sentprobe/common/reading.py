@@ -208,6 +208,8 @@ def read_parquet_table(path: Path, columns: Sequence[str] | None = None) -> Any:
     try:
         with pq.ParquetFile(to_input_path(path)) as file:
             schema = file.schema_arrow
+            if len(set(schema.names)) < len(schema.names):
+                raise pa.ArrowInvalid("two columns have the same name")
             for batch in file.iter_batches(ROWS_PER_BATCH, columns=columns):
                 size += batch.nbytes
                 check_proportion(size, packed)
