@@ -267,10 +267,10 @@ def test_unreadable_dataset_file_is_named(file: str, tmp_path: Path, monkeypatch
     def refuse(path: Any, *rest: object, **more: object) -> Any:
         if Path(path).name == file:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-        return read_bytes(path) if Path(path).suffix == ".json" else read_table(path, *rest, **more)
+        return read_bytes(path) if Path(path).suffix == ".json" else open_parquet(path, *rest, **more)
 
-    read_table = pq.read_table
+    open_parquet = pq.ParquetFile
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    monkeypatch.setattr(pq, "read_table", refuse)
+    monkeypatch.setattr(pq, "ParquetFile", refuse)
     with pytest.raises(UsageError, match=f"{file}: cannot read it: Permission denied"):
         read_dataset(tmp_path / "data", format="directory")
