@@ -2,17 +2,17 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sentprobe.commands.gate import parse_share
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE, build_completer
 from sentprobe.commands.shared.table_output import check_output_file
-from sentprobe.common.errors import SentprobeError, UsageError, format_count, suggest
+from sentprobe.common.errors import SentprobeError, UsageError, format_count
 from sentprobe.common.screen import print_message, print_table, print_text
 from sentprobe.common.settings import Repeatable
 
@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from sentprobe.generator.edits.edit_engine import TextEdit
     from sentprobe.probes.corpus.text_edits import EditCounts, KindPrecision
 
-FORMATS = ("jsonl", "csv", "tsv", "parquet")
+
+class EditFormat(StrEnum):
+    """A file format of edits."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    TSV = "tsv"
+    PARQUET = "parquet"
+
+
 _ROWS_PER_TABLE = 10_000
 
 
@@ -73,7 +82,7 @@ def edit(
         Path | None, opt.build_out_option(f"File to write instead of stdout; {opt.REPLACED}"), OUTPUT_FILE
     ] = None,
     format_: Annotated[
-        str | None, opt.build_format_option(FORMATS, "Default: by the suffix of --out, else jsonl.")
+        str | None, opt.build_format_option([*EditFormat], "Default: by the suffix of --out, else jsonl.")
     ] = None,
     input_format: Annotated[
         str | None, typer.Option(metavar="FORMAT", help="Format of FILE: lines, csv, tsv, jsonl, parquet or conllu.")
@@ -86,20 +95,23 @@ def edit(
 
     probe gate --texts makes the same edits. Variants are far easier than real paraphrases: they may set no threshold.
     """
+    from sentprobe.generator.pairs.triplet_files import find_pair_format
     from sentprobe.probes.corpus import text_edits, user_texts
 
     if show_list:
         _print_kinds(language)
         return
-    dropped = _drop_kinds(reviewed, parse_share(at_least, "--at-least"), only=source is None) if reviewed else []
+    dropped = _drop_kinds(reviewed, opt.parse_share(at_least, "--at-least"), only=source is None) if reviewed else []
     if source is None:
         if reviewed:
             return
         raise UsageError("name a file of texts, or --list to see the kinds")
-    style = _find_format("csv" if review else format_, out)
-    has_parse = parser is not None or _is_conllu(source, input_format)
-    if parser is not None and _is_conllu(source, input_format):
+    check_output_file(out)
+    style = find_pair_format(EditFormat, "csv" if review else format_, out)
+    is_parsed = user_texts.is_parsed(source, input_format)
+    if parser is not None and is_parsed:
         raise UsageError(f"{source} is parsed already; leave out --parser")
+    has_parse = parser is not None or is_parsed
     rules = text_edits.choose_edit_rules(kind or (), language=language, has_parse=has_parse, excluded=dropped)
     counts = text_edits.EditCounts()
     texts = user_texts.read_user_texts(source, column=column, format=input_format)
@@ -111,40 +123,23 @@ def edit(
     _print_counts(counts)
 
 
-def _is_conllu(source: str, input_format: str | None) -> bool:
-    return input_format == "conllu" if input_format else ".conll" in Path(source).name.lower()
-
-
-def _find_format(name: str | None, out: Path | None) -> str:
-    check_output_file(out)
-    if name is not None and name not in FORMATS:
-        raise UsageError(f"there is no format {name!r}{suggest(name, FORMATS)}; known: {', '.join(FORMATS)}")
-    suffix = out.suffix.lower().removeprefix(".") if out else "jsonl"
-    style = name or suffix
-    if style not in FORMATS:
-        raise UsageError(f"{out}: no format has the suffix {'.' + suffix!r}; choose by --format: {', '.join(FORMATS)}")
-    if style == "parquet" and out is None:
-        raise UsageError("Parquet cannot be written to standard output; name a file with --out")
-    return style
-
-
-def _build_rows(edits: "Iterator[TextEdit]", style: str) -> Iterator[Any]:
+def _build_rows(edits: "Iterator[TextEdit]", style: EditFormat) -> Iterator[Any]:
     """Yield lines of text, or Arrow tables for Parquet."""
     from sentprobe.common.tables import format_csv_row
     from sentprobe.common.values import format_json
     from sentprobe.probes.corpus.text_edits import COLUMNS
 
-    if style == "parquet":
+    if style is EditFormat.PARQUET:
         import pyarrow as pa
 
         while rows := [row._asdict() for row in islice(edits, _ROWS_PER_TABLE)]:
             yield pa.Table.from_pylist(rows)
         return
-    if style == "jsonl":
+    if style is EditFormat.JSONL:
         yield from (f"{format_json(row._asdict())}\n" for row in edits)
         return
     for row in chain([COLUMNS], edits):
-        if style == "tsv":  # whose readers know no quoting
+        if style is EditFormat.TSV:  # whose readers know no quoting
             yield "\t".join(" ".join(str(cell).split()) for cell in row) + "\n"
         else:
             yield f"{format_csv_row(row, padded=True)}\n"

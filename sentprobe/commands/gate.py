@@ -1,4 +1,4 @@
-"""The commands ``probe gate``: how often a similarity threshold errs; and ``probe repair``: a model that errs less."""
+"""The command ``probe gate``: how often a similarity threshold errs (false hits and misses)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -9,16 +9,12 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.help import HelpfulCommand, map_given_options
-from sentprobe.commands.shared.interruption import report_interruption
-from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.commands.shared.table_output import FLAT, find_table_format, print_or_write, write_tables
 from sentprobe.common.errors import SentprobeError, UsageError, format_count, suggest
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.processes import check_count, limit_threads
-from sentprobe.common.reading import parse_number
-from sentprobe.common.screen import print_message, print_text, show_bars
+from sentprobe.common.screen import print_message, show_bars
 from sentprobe.common.settings import HELD_OUT, MACHINE, Repeatable
-from sentprobe.common.specs import choose_member
 from sentprobe.common.tables import TableFormat
 from sentprobe.lexicon.read import load_lexicon
 
@@ -140,7 +136,7 @@ def gate(
             against=checks.against,
             baseline=checks.baseline,
             threshold=rule.threshold,
-            keep=None if rule.keep is None else parse_share(rule.keep, "--keep"),
+            keep=None if rule.keep is None else opt.parse_share(rule.keep, "--keep"),
             paraphrases=rule.paraphrases,
             budget=parse_limits(rule.budget or (), "--budget", names=names) or None,
             contrasts=contrast or (),
@@ -182,7 +178,7 @@ def edit_texts(path: Path, *, parser: str | None, language: str) -> list[tuple[s
     """Return the opposites and variants of a file's texts as pairs (a, b, same, kind). Raises UsageError."""
     from sentprobe.probes.corpus import text_edits, user_texts
 
-    has_parse = parser is not None or ".conll" in path.name.lower()
+    has_parse = parser is not None or user_texts.is_parsed(path.name)
     rules = text_edits.choose_usual_rules(language=language, has_parse=has_parse)
     counts = text_edits.EditCounts()
     edits = text_edits.make_edits(
@@ -223,98 +219,5 @@ def parse_limits(texts: Sequence[str], option: str, *, names: Collection[str] | 
             raise UsageError(f"{option} {text}: no contrast {name!r} is measured{known}")
         if name in limits:
             raise UsageError(f"{option} {text}: {name or 'a limit for all'} is given twice")
-        limits[name] = parse_share(share, option)
+        limits[name] = opt.parse_share(share, option)
     return limits
-
-
-def parse_share(text: str, option: str) -> float:
-    """Convert a share such as ``5%`` or ``0.05`` to a number from 0 to 1. Raises UsageError, which names *option*.
-
-    >>> parse_share("5%", "--keep"), parse_share("0.05", "--keep")
-    (0.05, 0.05)
-    """
-    number, is_percent = text.removesuffix("%"), text.endswith("%")
-    try:
-        share = parse_number(number) / (100 if is_percent else 1)
-    except ValueError:
-        share = -1.0
-    if not 0 <= share <= 1:
-        raise UsageError(f"{option} {text}: a share from 0% to 100% is expected, such as 5% or 0.05")
-    return share
-
-
-@opt.expand_option_groups
-def repair(
-    model: Annotated[str, typer.Argument(metavar="st:MODEL", help="Model of sentence-transformers.")],
-    texts: Annotated[str, typer.Option(metavar="FILE", help="Your texts: a line each, CSV, TSV, JSONL or CoNLL-U.")],
-    out: Annotated[Path, opt.build_out_option("Folder of the repaired model, new or empty."), OUTPUT_FOLDER],
-    column: Annotated[str | None, typer.Option(help="Column of the texts in a table. Default: text.")] = None,
-    parser: Annotated[
-        str | None,
-        typer.Option("--parser", "-p", help="spacy:PIPELINE or stanza. Default: none (numbers, dates, units only)."),
-    ] = None,
-    language: Annotated[str, typer.Option(help="Language of the texts: en or de.")] = "en",
-    pairs: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Your pairs too (columns a, b, same=0/1, kind).")
-    ] = None,
-    keep_texts: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="More texts, a line each, whose cosines are to stay.")
-    ] = None,
-    max_loss: Annotated[
-        float, typer.Option(metavar="POINTS", help="Exit with 1 if a kind is significantly worse by more points.")
-    ] = 2.0,
-    steps: Annotated[int, typer.Option(help="Number of batches.")] = 120,
-    batch: Annotated[int, typer.Option(help="Number of pairs or texts in a batch.")] = 32,
-    rate: Annotated[float, typer.Option(help="Learning rate.")] = 5e-5,
-    keep_weight: Annotated[float, typer.Option(help="Weight of the loss that keeps cosines; 0: none.")] = 30.0,
-    seed: Annotated[int, opt.build_seed_option("split, batches and dropout")] = 0,
-    format_: Annotated[str, opt.build_format_option(opt.TABLE_FORMATS)] = "text",
-    device: Annotated[str, opt.machine_option(help="auto, cpu, cuda or mps.")] = "auto",
-    precision: Annotated[str, opt.machine_option(help="float32, bfloat16 or auto.")] = "float32",
-    threads: opt.ThreadsOption = None,
-) -> None:
-    """Train a model on opposites of your texts, near its old vectors.
-
-    Opposites and variants are those of gen edit. 30% of the texts are held out: the figures before and after are of
-    these. A killed repair resumes with the same command.
-    """
-    for name, count in (("steps", steps), ("batch", batch), ("threads", threads)):
-        check_count(name, count)
-    if not rate > 0 or not keep_weight >= 0:
-        raise UsageError("--rate must be above 0, and --keep-weight at least 0")
-    style = find_table_format(format_, None, subject="a repair")
-    from sentprobe.probes.classifier.probe import Precision
-    from sentprobe.probes.repair.repair_measures import build_repair_tables
-    from sentprobe.probes.repair.repair_run import RepairPlan
-    from sentprobe.probes.repair.repair_run import repair as run
-
-    plan = RepairPlan(
-        model=model,
-        texts=texts,
-        out=out,
-        column=column,
-        pairs=pairs,
-        keep_texts=keep_texts,
-        parser=parser,
-        language=language,
-        max_loss=max_loss / 100,
-        command=opt.format_command_line(),
-    )
-    kept = f"checkpoints are kept in {plan.checkpoints}; the same command resumes from the last complete one"
-    with limit_threads(threads), show_bars() as reporter, report_interruption(kept):
-        result = run(
-            plan,
-            reporter=reporter,
-            steps=steps,
-            batch=batch,
-            rate=rate,
-            keep_weight=keep_weight,
-            seed=seed,
-            device=device,
-            precision=choose_member(Precision, precision, what="precision"),
-        )
-    if style not in FLAT:
-        print_text(str(result))
-    write_tables(build_repair_tables(result), result.to_records, style)
-    if result.list_losses():
-        raise typer.Exit(1)

@@ -18,7 +18,8 @@ from sentprobe import __version__
 from sentprobe.commands.shared import output_paths
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE, OUTPUT_FOLDER
 from sentprobe.common import specs
-from sentprobe.common.errors import check_seed
+from sentprobe.common.errors import UsageError, check_seed
+from sentprobe.common.reading import parse_number
 from sentprobe.common.settings import DATA, MACHINE, Repeatable, Setting
 from sentprobe.common.specs import choose_member
 from sentprobe.probes.runs import suite_options
@@ -288,3 +289,19 @@ def _print_version(requested: bool) -> None:
 VersionOption = Annotated[
     bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
 ]
+
+
+def parse_share(text: str, option: str) -> float:
+    """Convert a share such as ``5%`` or ``0.05`` to a number from 0 to 1. Raises UsageError, which names *option*.
+
+    >>> parse_share("5%", "--keep"), parse_share("0.05", "--keep")
+    (0.05, 0.05)
+    """
+    number, is_percent = text.removesuffix("%"), text.endswith("%")
+    try:
+        share = parse_number(number) / (100 if is_percent else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise UsageError(f"{option} {text}: a share from 0% to 100% is expected, such as 5% or 0.05")
+    return share

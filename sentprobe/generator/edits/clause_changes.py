@@ -1,9 +1,8 @@
 """Changes of a whole clause: negation, tense, mood of the question, modals, conditions and roles."""
 
-from sentprobe.generator.edits.edit_clauses import ClauseMood, FiniteClause, find_clause
+from sentprobe.generator.edits.edit_clauses import ClauseMood, FiniteClause, FoundPlace, find_clause
 from sentprobe.generator.edits.edit_table import EditRule, EditTable
 from sentprobe.generator.edits.edit_text import EditableText, EditableToken, RefusalError, Splice, has_relation
-from sentprobe.generator.edits.found_place import FoundPlace
 from sentprobe.generator.edits.inflection import inflect
 
 _FULL_FORMS = {"'ll": "will", "'ve": "have", "wo": "will", "ca": "can", "sha": "shall"}

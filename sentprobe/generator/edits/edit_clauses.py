@@ -3,8 +3,10 @@
 The analysis believes a parse only where the order of the words confirms it; otherwise it refuses.
 """
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from sentprobe.generator.edits.edit_text import (
     NOUN_TAGS,
@@ -338,3 +340,29 @@ def _check_forms(text: EditableText, clause: FiniteClause, subject: EditableToke
 def is_regular(noun: EditableToken) -> bool:
     """Return whether a noun's number is plain: not a name, a group (*staff*) or a quantity (*a lot*)."""
     return noun.tag in ("NN", "NNS") and noun.lower not in _IRREGULAR_NOUNS
+
+
+class FoundPlace(NamedTuple):
+    """A match of a regular expression, or a token, with the main clause if the rule tests the clause."""
+
+    match: re.Match[str] | None = None
+    token: EditableToken | None = None
+    clause: FiniteClause | None = None
+
+    def get_match(self) -> re.Match[str]:
+        """Return the match; for changes of rules with ``match``."""
+        if self.match is None:
+            raise RefusalError("the rule has no match")
+        return self.match
+
+    def get_token(self) -> EditableToken:
+        """Return the token; for changes of rules with ``find`` or ``clause``."""
+        if self.token is None:
+            raise RefusalError("the rule has no token")
+        return self.token
+
+    def get_clause(self) -> FiniteClause:
+        """Return the clause; for changes of rules with ``clause``."""
+        if self.clause is None:
+            raise RefusalError("the sentence has another form")
+        return self.clause

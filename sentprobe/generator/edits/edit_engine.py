@@ -1,14 +1,22 @@
 """Edits of texts by the rules of a table: one for each kind that fits, or the reason why there is none."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sentprobe.generator.edits.edit_clauses import FiniteClause, find_clause
+from sentprobe.generator.edits.clause_changes import CLAUSE_CHANGES
+from sentprobe.generator.edits.edit_clauses import FiniteClause, FoundPlace, find_clause
 from sentprobe.generator.edits.edit_table import EditRule, EditTable
 from sentprobe.generator.edits.edit_text import EditableText, RefusalError, Splice, describe_change, replace_parts
-from sentprobe.generator.edits.found_place import FoundPlace
-from sentprobe.generator.edits.registry import CHANGES
+from sentprobe.generator.edits.variant_changes import VARIANT_CHANGES
+from sentprobe.generator.edits.word_changes import WORD_CHANGES
+
+CHANGES: Mapping[str, Callable[[EditableText, FoundPlace, EditRule, EditTable], Sequence[Splice]]] = {
+    **WORD_CHANGES,
+    **CLAUSE_CHANGES,
+    **VARIANT_CHANGES,
+}
+"""Every change by its name. It gets the text, the place, the rule and the table, and returns the replaced parts."""
 
 
 class TextEdit(NamedTuple):

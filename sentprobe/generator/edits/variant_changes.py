@@ -1,10 +1,9 @@
 """Variants of the same meaning: indirect and polite questions, contractions, and the dative alternation."""
 
 from sentprobe.generator.edits.clause_changes import CONTRACTED
-from sentprobe.generator.edits.edit_clauses import ClauseMood
+from sentprobe.generator.edits.edit_clauses import ClauseMood, FoundPlace
 from sentprobe.generator.edits.edit_table import EditRule, EditTable
 from sentprobe.generator.edits.edit_text import EditableText, RefusalError, Splice
-from sentprobe.generator.edits.found_place import FoundPlace
 from sentprobe.generator.edits.inflection import inflect
 
 

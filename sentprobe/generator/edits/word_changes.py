@@ -1,9 +1,102 @@
-"""Changes of one word: by a table of opposites, or by another name of its class."""
+"""Changes of one word: another number, date or unit, an opposite from a table, or another name of its class."""
 
+import re
+from collections.abc import Mapping
+
+from sentprobe.generator.edits.edit_clauses import FoundPlace
 from sentprobe.generator.edits.edit_table import EditRule, EditTable
 from sentprobe.generator.edits.edit_text import EditableText, RefusalError, Splice
-from sentprobe.generator.edits.found_place import FoundPlace
 from sentprobe.generator.edits.inflection import inflect
+
+_DIGIT_CHANGES = {"0": "0", "1": "3", "2": "4", "3": "5", "4": "2", "5": "3", "6": "4", "7": "5", "8": "6", "9": "7"}
+
+_GERMAN_SIGNS = str.maketrans(".,", ",.")
+
+
+def choose_number(digits: str, natural: Mapping[str, str]) -> str:
+    """Return another number of the same form: thousands separators, decimals and final zeros stay.
+
+    >>> [choose_number(text, {"24": "48"}) for text in ("24", "500", "1,200", "3.11", "18")]
+    ['48', '300', '3,200', '3.13', '16']
+    """
+    if digits in natural:
+        return natural[digits]
+    if "." in digits:
+        whole, _, part = digits.rpartition(".")
+        last = part[-1]
+        changed = "5" if last == "0" else _DIGIT_CHANGES[last]
+        return f"{whole}.{part[:-1]}{changed}"
+    significant = digits.rstrip("0,") or digits
+    if len(significant.replace(",", "")) <= 1 or "," in digits:
+        return _DIGIT_CHANGES[digits[0]] + digits[1:]
+    return digits[: len(significant) - 1] + _DIGIT_CHANGES[digits[len(significant) - 1]] + digits[len(significant) :]
+
+
+def change_number(_: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
+    """Replace the group ``x``, a number in digits."""
+    start, end = place.get_match().span("x")
+    digits = place.get_match()["x"]
+    if set(digits) <= {"0", ".", ","}:
+        raise RefusalError("the number is zero")
+    swapped = digits.translate(_GERMAN_SIGNS) if table.language == "de" else digits
+    new = choose_number(swapped, rule.words or table.lists.get("natural_numbers", {}))
+    return [Splice(start, end, new.translate(_GERMAN_SIGNS) if table.language == "de" else new)]
+
+
+def change_listed(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
+    """Replace the group ``x`` by the word that the rule's table names, or by the next one that the text lacks."""
+    del table
+    match = place.get_match()
+    word = match["x"]
+    words = {key.casefold(): value for key, value in rule.words.items()}
+    seen = text.text.casefold()
+    new = words.get(word.casefold())
+    while new is not None and re.search(rf"(?<!\w){re.escape(new.casefold())}(?!\w)", seen):
+        new = words.get(new.casefold())
+        if new is not None and new.casefold() == word.casefold():
+            raise RefusalError("the text has all words that could replace one another")
+    if new is None:
+        raise RefusalError("no word is known that could replace another")
+    if word.isupper() and len(word) > 1 and new.isalpha() and new[0].isalpha():
+        new = new.upper()
+    elif word[:1].isupper():
+        new = new[:1].upper() + new[1:]
+    return [Splice(*match.span("x"), new)]
+
+
+_LONG_MONTHS = ("January", "March", "May", "July", "August", "October", "December")
+
+
+def change_month(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
+    """Replace a month by one with 31 days, so that every day exists."""
+    del table, rule
+    match = place.get_match()
+    candidates = [name for name in _LONG_MONTHS if name not in text.text and name != "May"]
+    if not candidates:
+        raise RefusalError("the text has all words that could replace one another")
+    months = [*_LONG_MONTHS]
+    offset = months.index(match["x"]) if match["x"] in months else len(match["x"])
+    return [Splice(*match.span("x"), candidates[(offset + 2) % len(candidates)])]
+
+
+def change_year(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
+    """Replace a year by one that is three years earlier (a decade: twenty years)."""
+    del table, rule
+    match = place.get_match()
+    year = int(match["x"])
+    step = 20 if text.text[match.end("x") :][:1] == "s" else 3
+    return [Splice(*match.span("x"), str(year - step))]
+
+
+def change_hour(_: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
+    """Replace an hour of the clock by one two hours earlier or later, in the same half of the day."""
+    del table, rule
+    match = place.get_match()
+    hour = int(match["x"])
+    if not 0 < hour <= 24:
+        raise RefusalError("the number is no hour")
+    new = hour - 2 if hour > 2 and hour != 12 else 4 if hour == 12 else hour + 2
+    return [Splice(*match.span("x"), str(new).zfill(len(match["x"])) if match["x"][0] == "0" else str(new))]
 
 
 def replace_form(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
@@ -61,4 +154,14 @@ def exchange_ends(text: EditableText, place: FoundPlace, rule: EditRule, table: 
     return [Splice(*offsets[0], texts[1]), Splice(*offsets[1], texts[0])]
 
 
-WORD_CHANGES = {"form": replace_form, "lemma": replace_lemma, "name": replace_name, "exchange ends": exchange_ends}
+WORD_CHANGES = {
+    "number": change_number,
+    "listed": change_listed,
+    "month": change_month,
+    "year": change_year,
+    "hour": change_hour,
+    "form": replace_form,
+    "lemma": replace_lemma,
+    "name": replace_name,
+    "exchange ends": exchange_ends,
+}

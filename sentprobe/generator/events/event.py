@@ -48,6 +48,9 @@ class Aspect(StrEnum):
     PERFECT_PROGRESSIVE = "perfprog"
 
 
+PROGRESSIVES = frozenset({Aspect.PROGRESSIVE, Aspect.PERFECT_PROGRESSIVE})
+
+
 class Polarity(StrEnum):
     """Whether the event is negated."""
 

@@ -216,7 +216,6 @@ def _rename_word(meaning: EventMeaning, old: str, new: str) -> EventMeaning:
     return EventMeaning(clauses, {rename(noun): noun_meaning for noun, noun_meaning in meaning.nouns.items()})
 
 
-_PROGRESSIVES = frozenset({ev.Aspect.PROGRESSIVE, ev.Aspect.PERFECT_PROGRESSIVE})
 _PERFECTS = frozenset({ev.Aspect.PERFECT, ev.Aspect.PERFECT_PROGRESSIVE})
 
 
@@ -227,7 +226,7 @@ def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Prop
         yield Property.MODALITY
     elif left.tense is not right.tense:
         yield Property.TENSE
-    if (left.aspect in _PROGRESSIVES) is not (right.aspect in _PROGRESSIVES):
+    if (left.aspect in ev.PROGRESSIVES) is not (right.aspect in ev.PROGRESSIVES):
         yield Property.ASPECT
     if (left.aspect in _PERFECTS) is not (right.aspect in _PERFECTS):
         yield Property.PERFECT

@@ -123,9 +123,10 @@ def _is_possible(
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     """Yield the contrasts from which distractors of the triplets can be made.
 
-    Aspect is excluded if the language or a verb has no progressive. It is also excluded if the negatives differ in an
-    adverb, because some anchors need the progressive to show which verb the adverb modifies. Role and modifier are
-    excluded unless all nouns have one sort (such as person), and all verbs and adjectives accept it.
+    Aspect is excluded if the language or a verb has no progressive, or beside the perfect. It is also excluded if the
+    negatives differ in an adverb, because some anchors need the progressive to show which verb the adverb modifies.
+    Role and modifier are excluded unless all nouns have one sort (such as person), and all verbs and adjectives accept
+    it.
     """
     space = triplets.space
     needs_aspect = space.contrast.needed_kind is Kind.ADVERB

@@ -41,9 +41,10 @@ def find_pair_format(formats: type[Format], name: str | None, out: Path | None) 
         UsageError: the format is unknown, or cannot be written to standard output.
     """
     suffix = out.suffix.lower() if out else ".jsonl"
-    if name is None and suffix not in (".jsonl", ".parquet"):
+    suffixes = [known for known in (".jsonl", ".csv", ".tsv", ".parquet") if known[1:] in [*formats]]
+    if name is None and suffix not in suffixes:
         hint = "; a folder needs --format lm-eval" if "lm-eval" in [*formats] and not suffix else ""
-        raise UsageError(f"no format goes with the suffix {suffix!r}; use .jsonl, .parquet or --format{hint}")
+        raise UsageError(f"no format goes with the suffix {suffix!r}; use {', '.join(suffixes)} or --format{hint}")
     pair_format = choose_member(formats, suffix[1:] if name is None else name, what="format")
     if out is None and pair_format in ("parquet", "lm-eval"):
         what = "Parquet" if pair_format == "parquet" else f"the format {pair_format}"

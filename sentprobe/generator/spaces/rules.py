@@ -354,7 +354,6 @@ def _find_passive(site: ClauseSite) -> Restriction | None:
     return {} if site.voice is Voice.PASSIVE else None
 
 
-_PROGRESSIVES = frozenset({Aspect.PROGRESSIVE, Aspect.PERFECT_PROGRESSIVE})
 _AMBIGUOUS_QUESTIONS = tuple(
     Event(voice=voice, polarity=polarity, negator=negator)
     for voice in Voice
@@ -413,7 +412,7 @@ def find_verbs_without_progressive(
 
 
 def _find_progressive_boxes(verbs: dict[Kind, Allowed], language: Language, layout: Layout) -> list[Restriction]:
-    progressive = frozenset(i for i, aspect in enumerate(language.aspects) if aspect in _PROGRESSIVES)
+    progressive = frozenset(i for i, aspect in enumerate(language.aspects) if aspect in ev.PROGRESSIVES)
     return [
         {f"{site.path}verb": verbs[kind], f"{site.path}aspect": progressive}
         for site in layout.clauses

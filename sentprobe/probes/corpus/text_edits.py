@@ -15,7 +15,7 @@ from sentprobe.common.errors import FormatError, UsageError
 from sentprobe.generator.edits.edit_engine import TextEdit, edit_text
 from sentprobe.generator.edits.edit_table import EditRule, load_table
 from sentprobe.probes.corpus.user_texts import UserText, parse_user_texts
-from sentprobe.probes.datasets.records import read_table_rows
+from sentprobe.probes.datasets.records import read_named_rows
 from sentprobe.probes.statistics import Interval, wilson
 
 COLUMNS = ("a", "b", "same", "kind", "rule", "changed")
@@ -144,24 +144,16 @@ class KindPrecision(NamedTuple):
 
 def read_review(path: Path) -> list[KindPrecision]:
     """Return the precision of each kind in a marked review sheet. Raises FormatError for a sheet that is not marked."""
-    rows = read_table_rows(path)
-    _, header = next(rows, ("", []))
-    names = [cell.strip().casefold() for cell in header]
-    for name in ("kind", MARK_COLUMN):
-        if names.count(name) != 1:
-            raise FormatError(f"{path}: a review sheet has one column {name}; write it with --review, and mark it")
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
-    for where, row in rows:
-        if len(row) != len(names):
-            raise FormatError(f"{where}: {len(row)} fields, the first line names {len(names)}")
-        mark, kind = row[names.index(MARK_COLUMN)].strip(), row[names.index("kind")].strip()
-        if not mark:
-            continue
-        if mark not in ("0", "1"):
+    for where, row in read_named_rows(path, ["kind"], aliases={MARK_COLUMN: MARK_COLUMN}):
+        if (mark := row.get(MARK_COLUMN)) is None:
+            raise FormatError(f"{path}: a review sheet has a column {MARK_COLUMN}; write it with --review, and mark it")
+        if mark not in ("0", "1", ""):
             raise FormatError(f"{where}: {MARK_COLUMN} is {mark!r}; 1 (right), 0 (wrong) or nothing is expected")
-        total[kind] += 1
-        right[kind] += mark == "1"
+        if mark:
+            total[row["kind"]] += 1
+            right[row["kind"]] += mark == "1"
     if not total:
         raise FormatError(f"{path}: no row is marked; write 1 (right) or 0 (wrong) into the column {MARK_COLUMN}")
     return [KindPrecision(kind, right[kind], total[kind], wilson(right[kind], total[kind])) for kind in sorted(total)]

@@ -39,6 +39,11 @@ class UserText(NamedTuple):
     parse: ParsedSentence | None = None
 
 
+def is_parsed(name: str, format: str | None = None) -> bool:
+    """Return whether a file has parses: whether it is CoNLL-U by its format or, without one, by its name."""
+    return ".conll" in Path(name).name.lower() if format is None else format == "conllu"
+
+
 def read_user_texts(name: str, *, column: str | None = None, format: str | None = None) -> Iterator[UserText]:
     """Yield the texts of a file: lines of text, a column of CSV, TSV, JSONL or Parquet, or sentences of CoNLL-U.
 

@@ -149,14 +149,11 @@ class Tfidf:
     def predict(self, data: ProbeDataset, *, seed: int) -> Indices:
         """Return a label for each test item, (n,) int64; *seed* is ignored."""
         del seed
-        vectorizer = import_module_of_extra("sklearn.feature_extraction.text").TfidfVectorizer
-        return _fit_predict(vectorizer(analyzer=self._extract_terms), SparseNaiveBayes(), data, lambda item: item)
+        return _fit_predict(self._make_vectorizer(), SparseNaiveBayes(), data, lambda item: item)
 
     def find_telling_features(self, data: ProbeDataset, *, count: int) -> "list[TellingFeature]":
         """Return, for each label in turn, the *count* features with the highest log-odds above 0 in training items."""
-        vectorizer = import_module_of_extra("sklearn.feature_extraction.text").TfidfVectorizer(
-            analyzer=self._extract_terms
-        )
+        vectorizer = self._make_vectorizer()
         train = data.splits[Split.TRAIN]
         features = vectorizer.fit_transform(_read_items(data, train)).tocsc()
         model = SparseNaiveBayes().fit(features, train.targets)
@@ -175,6 +172,10 @@ class Tfidf:
                     )
                 )
         return telling
+
+    def _make_vectorizer(self) -> Any:
+        text = import_module_of_extra("sklearn.feature_extraction.text")
+        return text.TfidfVectorizer(analyzer=self._extract_terms)
 
     def _extract_terms(self, item: "_Item") -> list[str]:
         tokens, probes = item

@@ -14,7 +14,7 @@ from sentprobe.common.specs import Spec
 from sentprobe.common.tables import TableFormat, format_tables
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 from sentprobe.probes.corpus.text_edits import choose_usual_rules
-from sentprobe.probes.corpus.user_texts import read_user_texts
+from sentprobe.probes.corpus.user_texts import is_parsed, read_user_texts
 from sentprobe.probes.encoders.encoder import digest
 from sentprobe.probes.encoders.kinds import read_spec
 from sentprobe.probes.repair.repair_data import RepairData, prepare_data
@@ -118,7 +118,7 @@ def _check_out(out: Path) -> None:
 
 def read_repair_data(plan: RepairPlan, *, seed: int) -> RepairData:
     """Read the texts, pairs and neutral texts of a plan, edit them, and split them."""
-    has_parse = plan.parser is not None or ".conll" in Path(plan.texts).name.lower()
+    has_parse = plan.parser is not None or is_parsed(plan.texts)
     rules = choose_usual_rules(language=plan.language, has_parse=has_parse)
     return prepare_data(
         read_user_texts(plan.texts, column=plan.column),

@@ -160,13 +160,13 @@ BAD_INPUT = [
     ("{texts} --language fr", "there are no edits for the language 'fr'; known: en, de"),
     ("{texts} --language de --kind tense", "kind 'tense': no rules for German"),
     ("{texts} --format xml", "there is no format 'xml'; known: jsonl, csv, tsv, parquet"),
-    ("{texts} --out {folder}/edits.xml", "edits.xml: no format has the suffix '.xml'; choose by --format: jsonl, csv"),
+    ("{texts} --out {folder}/edits.xml", "no format goes with the suffix '.xml'; use .jsonl, .csv, .tsv, .parquet"),
     ("{texts} --format parquet", "Parquet cannot be written to standard output; name a file with --out"),
     ("{table} --column q", "there is no column 'q'; it has id, question"),
     ("{table}", "there is no column 'text'; it has id, question; name the column with --column"),
     ("{parsed} --parser spacy", "en.conllu is parsed already; leave out --parser"),
     ("{texts} --parser spaci", "there is no parser 'spaci' (did you mean 'spacy'?)"),
-    ("{texts} --reviewed {table}", "a review sheet has one column kind; write it with --review, and mark it"),
+    ("{texts} --reviewed {table}", "faq.csv: the column kind is missing (did you mean 'id'?); the first line"),
     ("--reviewed {table} --at-least 2", "--at-least 2: a share from 0% to 100% is expected"),
 ]
 

@@ -6,11 +6,10 @@ import pytest
 from helpers.edit_parses import read_parses
 
 from sentprobe.common.errors import FormatError, UsageError
-from sentprobe.generator.edits.edit_engine import NO_PATTERN, apply_rule, edit_text
+from sentprobe.generator.edits.edit_engine import CHANGES, NO_PATTERN, apply_rule, edit_text
 from sentprobe.generator.edits.edit_patterns import parse_pattern
 from sentprobe.generator.edits.edit_table import LANGUAGES, EditRule, load_table
 from sentprobe.generator.edits.edit_text import EditableText, RefusalError
-from sentprobe.generator.edits.registry import CHANGES
 
 RULES = [(language, rule) for language in LANGUAGES for rule in load_table(language).rules]
 
