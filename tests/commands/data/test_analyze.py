@@ -88,7 +88,8 @@ def start(*arguments: str, limit: int | None = None) -> "subprocess.Popen[str]":
 
     return subprocess.Popen(
         [*PROBE, *arguments],
-        env=ENVIRONMENT,
+        # With a limit, Python 3.11 would leave cut byte code in the package, which no later process could import.
+        env={**ENVIRONMENT, "PYTHONDONTWRITEBYTECODE": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
