@@ -144,17 +144,14 @@ class _DecodedXml:
         if self.untagged > _MAX_UNTAGGED:
             place = f"{self._name}, line {self._parser.parser.CurrentLineNumber}"
             raise FormatError(f"{place}: more than {_MAX_UNTAGGED:,} bytes without a tag")
-        part = self._read_part(size)
+        part: bytes | str
+        while True:
+            encoded, self._start = self._start or self._stream.read(size), b""
+            part = encoded if self._decoder is None else self._decoder.decode(encoded, final=not encoded)
+            if part or not encoded:  # a part of a character decodes to nothing, which would end the file
+                break
         self.untagged += len(part)
         return part
-
-    def _read_part(self, size: int) -> bytes | str:
-        while True:
-            part, self._start = self._start or self._stream.read(size), b""
-            if self._decoder is None:
-                return part
-            if (text := self._decoder.decode(part, final=not part)) or not part:
-                return text
 
 
 def _make_decoder(start: bytes) -> codecs.IncrementalDecoder | None:
@@ -285,7 +282,13 @@ def _read_pairs(
 ) -> Iterator[tuple[str, str]]:
     encoding = text_filter.options.encoding
     if translation:
-        yield from _read_aligned_lines(name, translation, encoding)
+        lines = zip_longest(read_lines(name, encoding), read_lines(translation, encoding))
+        for number, (line, translated_line) in enumerate(lines, 1):
+            if line is None or translated_line is None:
+                short, long = (name, translation) if line is None else (translation, name)
+                length = f"has only {format_count(number - 1, 'line')}" if number > 1 else "is empty"
+                raise FormatError(f"{long}, line {number}: has no partner: {short} {length}")
+            yield line, translated_line
         return
     advice = "; or name a second file, with the translation of each of its lines"
     file_format = find_format(name, PARALLEL_SUFFIXES, advice=advice)
@@ -298,14 +301,4 @@ def _read_pairs(
     column_names = columns or SIDES
     for number, row in enumerate(read_rows(name, file_format, column_names, encoding), 1):
         source, target = map(partial(to_text, f"{name}, row {number}"), column_names, row)
-        yield source, target
-
-
-def _read_aligned_lines(name: str, translation: str, encoding: str) -> Iterator[tuple[str, str]]:
-    lines = zip_longest(read_lines(name, encoding), read_lines(translation, encoding))
-    for number, (source, target) in enumerate(lines, 1):
-        if source is None or target is None:
-            short, long = (name, translation) if source is None else (translation, name)
-            length = f"has only {format_count(number - 1, 'line')}" if number > 1 else "is empty"
-            raise FormatError(f"{long}, line {number}: has no partner: {short} {length}")
         yield source, target
