@@ -4,7 +4,7 @@ import logging
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,14 @@ from sentprobe.commands.shared import output_paths
 from sentprobe.commands.shared.help import CommandWithTaskList, map_given_options
 from sentprobe.commands.shared.interruption import describe_resumption, has_finished_work, report_interruption
 from sentprobe.commands.shared.method_options import MethodOptions
-from sentprobe.commands.shared.run_file import CONFIG_HELP, TRUST_HELP, check_requests, format_run_file, read_run_file
+from sentprobe.commands.shared.run_file import (
+    CONFIG_HELP,
+    TRUST_HELP,
+    check_requests,
+    format_run_file,
+    naming_run_file,
+    read_run_file,
+)
 from sentprobe.commands.shared.table_output import print_reuse, print_tables
 from sentprobe.common.errors import format_count, require_libraries
 from sentprobe.common.files import find_cache_directory
@@ -34,7 +41,16 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 
-@app.command("run", cls=CommandWithTaskList)
+class RunCommand(CommandWithTaskList):
+    """``probe run``, whose errors name the line of the run file that states a wrong value."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with naming_run_file(ctx):
+            return super().invoke(ctx)
+
+
+@app.command("run", cls=RunCommand)
 @opt.expand_option_groups
 def run(
     context: typer.Context,

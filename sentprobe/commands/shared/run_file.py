@@ -2,7 +2,8 @@
 
 import inspect
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -95,6 +96,10 @@ def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
             for request in (value if isinstance(value, list) else [value]) if key in REQUESTING_KEYS else ():
                 locate = partial(_locate_text, path, text, key, str(request))  # each call reads the whole file
                 context.meta.setdefault(_REQUESTS, []).append((settings[key].parameter, key, locate, request))
+            for item in value if isinstance(value, list) else [value]:
+                locate = partial(_locate_text, path, text, key, str(item))
+                words = [item, re.split("[=?]", item)[0], key] if isinstance(item, str) else [key]
+                context.meta.setdefault(_VALUES, []).append((settings[key].parameter, locate, words))
         context.default_map = {**(context.default_map or {}), **values}
     return path
 
@@ -128,6 +133,27 @@ def check_requests(context: typer.Context, *, trust: bool) -> None:
                 f"{locate()}: {key} {text} {request}, which a run file may not ask for: add --trust if you trust the "
                 f"file, or give it on the command line: --{key} {text}"
             )
+
+
+_VALUES = "sentprobe.values"
+"""Entry of Typer's context with each value of the run file: parameter, function that finds the place, words for it."""
+
+
+@contextmanager
+def naming_run_file(context: typer.Context) -> Iterator[None]:
+    """Begin a UsageError that names a value of the run file with the value's place, such as ``run.toml, line 3``."""
+    try:
+        yield
+    except UsageError as error:
+        message = str(error)
+        if message.startswith(f"{context.params.get('config')}, line "):
+            raise
+        for parameter, locate, words in sorted(context.meta.get(_VALUES, ()), key=lambda value: -len(value[2][0])):
+            source = context.get_parameter_source(parameter)
+            is_named = any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) for word in words if word)
+            if is_named and source is not None and source.name == "DEFAULT_MAP":
+                raise UsageError(f"{locate()}: {message}") from None
+        raise
 
 
 def _locate_text(path: Path, text: str, key: str, value: str) -> str:

@@ -170,8 +170,10 @@ def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram,
 
 
 def _check_words(ngram: NGram, known_words: set[str], number: int) -> None:
-    """Add the word of a 1-gram to *known_words*; raise FormatError if they lack a word of a longer n-gram."""
+    """Add the word of a new 1-gram to *known_words*; raise FormatError if they lack a word of a longer n-gram."""
     if len(ngram) == 1:
+        if ngram[0] in known_words:
+            raise FormatError(f"line {number}: the n-gram {ngram[0]!r} is listed twice")
         known_words.update(ngram)
     elif not known_words.issuperset(ngram):
         unknown = next(word for word in ngram if word not in known_words)

@@ -20,7 +20,7 @@ from sentprobe.probes.training.schedule import TrainingState, ValidationPoint
 
 CHECKPOINT_FOLDER = "checkpoint"
 STATE_FILE, WEIGHTS_FILE, OPTIMIZER_FILE = ("state.json", "weights.safetensors", "optimizer.safetensors")
-FORMAT = "sentprobe checkpoint 2"
+FORMAT = "sentprobe checkpoint 3"
 
 Identity = Mapping[str, str | int | float | bool]
 """All values that determine the trained weights, by name, such as ``{"objective": "nli", "seed": 0}``."""
@@ -57,11 +57,17 @@ def write_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Opti
         OPTIMIZER_FILE: tensor_files.save(_copy_tensors(optimizer_tensors)),
     }
     digests = {name: sha256(content).hexdigest() for name, content in contents.items()}
-    header = {"format": FORMAT, **asdict(replace(stored, digests=digests))}
+    record = {"format": FORMAT, **asdict(replace(stored, digests=digests))}
+    header = {**record, "digest": _digest_record(record)}
     with files.atomic_folder(folder / CHECKPOINT_FOLDER) as new_folder:
         (new_folder / STATE_FILE).write_text(json.dumps(header, indent=2) + "\n", "utf-8", newline="\n")
         for name, content in contents.items():
             (new_folder / name).write_bytes(content)
+
+
+def _digest_record(record: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a state: one digit of it changed would resume a training with other results."""
+    return sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 
 def _copy_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -83,8 +89,11 @@ def read_state(folder: Path) -> StoredState | None:
 
 
 def _parse_state(record: Any) -> StoredState:
-    if not isinstance(record, dict) or record.pop("format", None) != FORMAT:
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise FormatError(f"the format is not {FORMAT!r}")
+    if record.pop("digest", None) != _digest_record(record):
+        raise FormatError("is damaged: its digest is of another state")
+    record.pop("format")
     try:
         state = dict(record.pop("state"))
         for name in ("best", "last"):

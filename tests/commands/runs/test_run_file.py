@@ -101,6 +101,31 @@ WRONG = {
 }
 
 
+WRONG_VALUES = {
+    'encoder = [\n"bow",\n"frobs:1"]': "line 4: unknown encoder 'frobs'",
+    'set = ["sed=1"]': "line 2: preset ettinger has no option 'sed'",
+    'erase = ["nowhere"]': "line 2: nowhere: there is no such file",
+    'draws = 2\ntask = ["Ordr"]': "line 3: there is no compeval task 'Ordr'",
+    'preset = "x"': "line 2: unknown preset 'x'",
+    "jobs = 0": "line 2: the number of jobs must be positive, not 0",
+    'probe-vectors = "bow?x=1"': "line 2: bow has no option 'x'",
+}
+
+
+@pytest.mark.parametrize("text", WRONG_VALUES)
+def test_wrong_value_is_named_with_its_line(tmp_path: Path, command: Command, text: str) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(f"seed = 0\n{text}\n")
+    check_refusal(command("run", "compeval", "--config", path, "--dry-run"), f"probe: {path}, {WRONG_VALUES[text]}")
+
+
+def test_wrong_value_of_command_line_is_not_of_run_file(tmp_path: Path, command: Command) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text('seed = 0\njobs = 2\npreset = "ettinger"\n')
+    arguments = ("run", "compeval", "--config", path, "--dry-run", "--jobs", "0")
+    check_refusal(command(*arguments), "probe: the number of jobs must be positive")
+
+
 @pytest.mark.parametrize(("text", "message"), WRONG.items())
 def test_wrong_key_or_value(tmp_path: Path, command: Command, text: str, message: str) -> None:
     path = tmp_path / "run.toml"

@@ -59,14 +59,15 @@ def test_damaged_checkpoint_is_refused(tmp_path: Path, name: str, damage: bytes)
 
 
 def change_state(folder: Path, place: str, value: object) -> None:
-    """Train for two steps, and change a value of the checkpoint's state."""
+    """Train for two steps, and change a value of the checkpoint's state and its digest."""
     path = stored_training(folder) / checkpoint.STATE_FILE
     record = inner = json.loads(path.read_text())
     *outer, name = place.split(".")
     for key in outer:
         inner = inner[key]
     inner[name] = value
-    path.write_text(json.dumps(record))
+    del record["digest"]
+    path.write_text(json.dumps({**record, "digest": checkpoint._digest_record(record)}))
 
 
 NOT_TEXTS: list[object] = [3, [], {"torch": None}, {"torch": ["2"]}]
@@ -100,6 +101,18 @@ BAD_STATES: list[tuple[str, object, str]] = [
 def test_bad_state_is_refused(tmp_path: Path, place: str, value: object, message: str) -> None:
     change_state(tmp_path, place, value)
     with pytest.raises(checkpoint.CheckpointError, match=message):
+        checkpoint.read_state(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["step", "best.value", "seconds", "waited"])
+def test_changed_digit_of_state_is_refused(tmp_path: Path, place: str) -> None:
+    path = stored_training(tmp_path) / checkpoint.STATE_FILE
+    text = path.read_text()
+    name = place.rpartition(".")[2]
+    changed = re.sub(rf'("{name}": -?)(\d)', lambda found: found[1] + str((int(found[2]) + 1) % 10), text, count=1)
+    assert changed != text
+    path.write_text(changed)
+    with pytest.raises(checkpoint.CheckpointError, match="is damaged: its digest is of another state"):
         checkpoint.read_state(tmp_path)
 
 
