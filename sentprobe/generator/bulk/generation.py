@@ -194,6 +194,12 @@ class RecordStore:
         np.add(chunk.words.take(rows + places), len(self._literals.strings), out=numbers[:, 1])
         return 2 * bounds, numbers.reshape(-1)
 
+    def join_records(self, chunk: SentenceChunk) -> str:
+        """Return the records of a chunk as one text."""
+        table = np.array(self.build_strings(chunk), dtype=object)
+        _, pieces = self.build_pieces(chunk)
+        return "".join(table[pieces].tolist())
+
 
 class Renderer:
     """Renderer of sentences as records. *write* makes a record from a sentence; *escape* encodes a word in a record."""
@@ -208,9 +214,7 @@ class Renderer:
     def render_chunks(self, indices: IndexArray) -> Iterator[tuple[int, str]]:
         """Yield the records of the sentences at *indices* in chunks: (number of records, their joined text)."""
         for chunk in self._decoder.decode_chunks(indices):
-            table = np.array(self._records.build_strings(chunk), dtype=object)
-            _, pieces = self._records.build_pieces(chunk)
-            yield len(chunk), "".join(table[pieces].tolist())
+            yield len(chunk), self._records.join_records(chunk)
 
 
 def parse_column(text: str) -> int:

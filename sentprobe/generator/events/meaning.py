@@ -113,12 +113,13 @@ def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> Cl
     )
 
 
-_DEFINITE_DETERMINERS = frozenset(("the", "this", "that"))
+DEFINITE_DETERMINERS = frozenset(("the", "this", "that"))
+"""The determiners that are no quantifiers."""
 
 
 def _find_scope(clause: ev.Event) -> str:
     people = [person.conjuncts for _, person in ev.iterate_participants(clause)]
-    quantified = sum(any(p.determiner not in _DEFINITE_DETERMINERS for p in conjuncts) for conjuncts in people)
+    quantified = sum(any(p.determiner not in DEFINITE_DETERMINERS for p in conjuncts) for conjuncts in people)
     operators = (clause.polarity is ev.Polarity.NEGATIVE, clause.modal, clause.adverbs, clause.asked)
     return f"{clause.voice} {clause.dative}" if quantified and quantified + sum(map(bool, operators)) > 1 else ""
 

@@ -46,7 +46,7 @@ def write_event(event: ev.Event) -> str:
         f"{role.value}: {_write_argument(filler)}" for role in ev.Role if (filler := event.argument(role)) is not None
     ]
     arguments = f"({', '.join(roles)})" if roles else ""
-    return f"{_write_lemma(event.predicate)}{_write_features(_list_event_features(event))}{arguments}"
+    return f"{write_lemma(event.predicate)}{_write_features(_list_event_features(event))}{arguments}"
 
 
 def _list_event_features(event: ev.Event) -> list[str]:
@@ -82,7 +82,7 @@ def _has_implied_frame(event: ev.Event) -> bool:
 
 
 def _write_words(name: str, lemmas: tuple[str, ...]) -> str:
-    return f"{name}({', '.join(map(_write_lemma, lemmas))})"
+    return f"{name}({', '.join(map(write_lemma, lemmas))})"
 
 
 def _write_argument(filler: ev.Argument) -> str:
@@ -98,12 +98,12 @@ def _write_argument(filler: ev.Argument) -> str:
 def _write_phrase(person: ev.Participant, clause: ev.RelativeClause | ev.Bare | None) -> str:
     determiner = ""
     if person.determiner is not None:
-        determiner = "that " if person.determiner == "that" else f"{_write_lemma(person.determiner)} "
+        determiner = "that " if person.determiner == "that" else f"{write_lemma(person.determiner)} "
     features = _list_values(person.number, ev.BARE if clause is ev.BARE else None)
     if person.adjectives:
         features.append(_write_words("adj", person.adjectives))
     clause_text = f" {_write_clause(clause)}" if isinstance(clause, ev.RelativeClause) else ""
-    return f"{determiner}{_write_lemma(person.noun)}{_write_features(features)}{clause_text}"
+    return f"{determiner}{write_lemma(person.noun)}{_write_features(features)}{clause_text}"
 
 
 def _write_clause(clause: ev.RelativeClause) -> str:
@@ -112,7 +112,7 @@ def _write_clause(clause: ev.RelativeClause) -> str:
     elif clause.relativizer in ("that", "who"):
         introduction = clause.relativizer
     else:
-        introduction = f"rc({_write_lemma(clause.relativizer)})"
+        introduction = f"rc({write_lemma(clause.relativizer)})"
     implied = clause.event.gap is not None and clause.event.has_known_subject
     features = _write_features(_list_values(None if implied else clause.kind))
     return f"{introduction}{features} {write_event(clause.event)}"
@@ -126,7 +126,8 @@ def _write_features(features: list[str]) -> str:
     return f"[{', '.join(features)}]" if features else ""
 
 
-def _write_lemma(lemma: str | None) -> str:
+def write_lemma(lemma: str | None) -> str:
+    """Return a lemma as the notation has it: as a JSON string if necessary, and ``*`` for an open lemma."""
     if lemma is None:
         return "*"
     if WORD.fullmatch(lemma) and lemma not in RESERVED:

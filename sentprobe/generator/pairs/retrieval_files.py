@@ -8,10 +8,11 @@ one is "the man helped the doctor. the man did not help the lawyer." An irreleva
 not help the doctor. the man helped the lawyer."
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from random import Random
 from typing import ClassVar, TypeAlias
@@ -21,14 +22,15 @@ import numpy as np
 from sentprobe.common.errors import UsageError
 from sentprobe.common.files import atomic_new_folder
 from sentprobe.common.values import format_json
-from sentprobe.generator.bulk.generation import PART_SIZE
+from sentprobe.generator.bulk.columns import MARK_END, MARK_START
+from sentprobe.generator.bulk.generation import PART_SIZE, Decoder, RecordStore
+from sentprobe.generator.bulk.word_tables import WordTables
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.events.event import Event
-from sentprobe.generator.events.meaning import compute_meaning
-from sentprobe.generator.events.notation import write_event
+from sentprobe.generator.events.notation import write_event, write_lemma
 from sentprobe.generator.pairs import drafts
 from sentprobe.generator.pairs.contrasts import CONTRASTS, Contrast
 from sentprobe.generator.pairs.drafts import EventDraft, find_irreplaceable_words
+from sentprobe.generator.pairs.meaning_keys import MeaningKeys
 from sentprobe.generator.pairs.triplets import (
     SIDES,
     SentenceMaker,
@@ -38,7 +40,7 @@ from sentprobe.generator.pairs.triplets import (
     TripletSide,
     TripletSpace,
 )
-from sentprobe.generator.spaces.layout import build_layout_event
+from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.spaces.rules import find_verbs_without_progressive
 from sentprobe.generator.spaces.templates import SplitSide
 from sentprobe.lexicon import Kind, Lexicon
@@ -208,18 +210,19 @@ def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed
     Raises:
         UsageError: a space has too few triplets with different meanings.
     """
-    meanings: set[Hashable] = set()
-    return [_select_distinct(space, count, seed, meanings) for space in spaces]
+    meanings: set[bytes] = set()
+    keys = MeaningKeys()
+    return [_select_distinct(space, count, seed, keys, meanings) for space in spaces]
 
 
-def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[Hashable]) -> TripletSet:
+def _select_distinct(space: TripletSpace, count: int, seed: int, keys: MeaningKeys, meanings: set[bytes]) -> TripletSet:
     """Return *count* triplets with meanings that are not in *meanings*; add their meanings to *meanings*."""
     space.check_count(count)
     # Twice as many as needed, because some have the meaning of another.
     triplets = space.sample_unchecked(min(2 * count, space.count()), seed=seed)
     positions: list[int] = []
     for start, portion in triplets.iterate_portions(min(count, PART_SIZE) or 1):
-        for position, pair in enumerate(_list_meanings(portion), start):
+        for position, pair in enumerate(_list_meanings(portion, keys), start):
             if len(positions) < count and meanings.isdisjoint(pair):
                 meanings.update(pair)
                 positions.append(position)
@@ -233,35 +236,23 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
     return triplets.select(np.array(positions))
 
 
-def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
-    """Return, for each triplet, the meanings of its anchor and of its negative.
+def _list_meanings(triplets: TripletSet, keys: MeaningKeys) -> Iterator[tuple[bytes, ...]]:
+    """Return, for each triplet, the keys of the meanings of its anchor and of its negative.
 
     For an exclusion query such as "who helped X but did not help Y", return the meanings of "who helped X" and of
     "who helped Y" instead.
     """
     space = triplets.space
-    if isinstance(space, ExclusionSpace):
-        questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))
-        return zip(*questions, strict=True)
-    makers = triplets.list_makers((TripletSide.ANCHOR, TripletSide.NEGATIVE))
-    return zip(*(_compute_meanings(triplets, maker) for maker in makers), strict=True)
-
-
-def _compute_meanings(triplets: TripletSet, maker: SentenceMaker) -> list[Hashable]:
-    meanings = map(compute_meaning, _build_events(triplets, maker))
-    return [(frozenset(meaning.clauses.items()), frozenset(meaning.nouns.items())) for meaning in meanings]
-
-
-def _build_events(triplets: TripletSet, maker: SentenceMaker) -> list[Event]:
-    """Return the event of the sentence that *maker* makes for each triplet, in the order of the triplets."""
-    events: dict[int, Event] = {}
+    makers = (
+        [space.make_question(number) for number in range(2)]
+        if isinstance(space, ExclusionSpace)
+        else triplets.list_makers((TripletSide.ANCHOR, TripletSide.NEGATIVE))
+    )
+    pairs: dict[int, tuple[bytes, ...]] = {}
     for part in triplets.parts:
-        draft = maker(part)
-        layout = draft.build_layout()
-        for row, position in enumerate(part.positions.tolist()):
-            values = {v.name: v.values[draft.values[v.name][row]] for v in layout.variables}
-            events[position] = build_layout_event(values, layout)
-    return [events[position] for position in range(len(triplets))]
+        columns = (keys.compute_keys(maker(part)) for maker in makers)
+        pairs |= zip(part.positions.tolist(), zip(*columns, strict=True), strict=True)
+    return (pairs[position] for position in range(len(triplets)))
 
 
 CARD = """---
@@ -307,8 +298,9 @@ def _iterate_queries(triplets: TripletSet) -> Iterator[tuple[Record, list[Record
         if isinstance(space, ExclusionSpace)
         else {side: (partial(triplets.build_draft, side=side),) for side in SIDES}
     )
-    query_label, *labels = makers
-    columns = (_describe_sentences(triplets, makers[label]) for label in (query_label, *labels))
+    _, *labels = makers
+    sentences = iter(_describe_sentences(triplets, [*chain.from_iterable(makers.values())]))
+    columns = [zip(*islice(sentences, len(group)), strict=True) for group in makers.values()]
     orders = np.random.default_rng((triplets.seed, 3)).choice((1, -1), len(triplets)).tolist()
     for number, (order, query, *documents) in enumerate(zip(orders, *columns, strict=True), 1):
         name = f"{space.contrast.name}-{number}"
@@ -323,13 +315,25 @@ _DescribedSentence: TypeAlias = tuple[str, str]
 """A sentence, and its event in text notation."""
 
 
-def _describe_sentences(
-    triplets: TripletSet, makers: Sequence[SentenceMaker]
-) -> Iterator[tuple[_DescribedSentence, ...]]:
-    """Yield, for each triplet, the sentences that *makers* make, each with its event."""
-    texts = TripletRows(triplets, makers).render_texts()
-    events = (map(write_event, _build_events(triplets, maker)) for maker in makers)
-    return zip(*(zip(*column, strict=True) for column in zip(texts, events, strict=True)), strict=True)
+def _describe_sentences(triplets: TripletSet, makers: Sequence[SentenceMaker]) -> list[list[_DescribedSentence]]:
+    """Return, for each of *makers*, the sentences that it makes of the triplets, each with its event."""
+    rows = TripletRows(triplets, makers)
+    tables = WordTables(rows)
+    texts = RecordStore(tables.pool, lambda sentence: f"{sentence.text}\n")
+    events = RecordStore(tables.pool, _write_marked_event, write_lemma)
+    sentences: list[_DescribedSentence] = []
+    for chunk in Decoder(rows, tables, [texts, events]).decode_chunks(np.arange(rows.count())):
+        columns = (store.join_records(chunk).split("\n")[:-1] for store in (texts, events))
+        sentences += zip(*columns, strict=True)
+    return [sentences[start : start + len(triplets)] for start in range(0, len(sentences), len(triplets))]
+
+
+_QUOTED_MARK = re.compile(f'"({MARK_START}\\d+{MARK_END})"')
+
+
+def _write_marked_event(sentence: Sentence) -> str:
+    # A mark is no word, so it is quoted. The words of the lexicon, which replace the marks, are quoted where necessary.
+    return _QUOTED_MARK.sub(r"\1", write_event(sentence.event)) + "\n"
 
 
 def _build_record(

@@ -1,6 +1,7 @@
-"""Exclusion queries: the judgements follow from the events, and the texts say what the events do."""
+"""Retrieval sets: the judgements follow from the events, and the texts realize the events."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product, starmap
 from pathlib import Path
@@ -13,12 +14,19 @@ from hypothesis import strategies as st
 
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.meaning import has_same_meaning
-from sentprobe.generator.events.notation import read_event
+from sentprobe.generator.events.notation import read_event, write_event
+from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.retrieval_files import ExclusionSpace, sample_distinct_meanings, write_retrieval
+from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.templates import SplitSide
-from sentprobe.lexicon import english
+from sentprobe.lexicon import Lexicon, english, german
 
+PARAPHRASES = (
+    *((name, english, "everyday") for name in CONTRASTS),
+    *((name, german, "compeval") for name in ("role", "polarity", "number", "verb")),
+)
 sides = st.none() | st.builds(SplitSide, share=st.just(0.3), held_out=st.booleans())
 
 
@@ -76,6 +84,23 @@ def test_exclusion_texts_realize_their_events(seed: int, side: SplitSide | None)
     for document in documents:
         sentences = document["text"].removesuffix(".").split(". ")
         assert [parse(text, lexicon)[0] for text in sentences] == read_events(document)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(PARAPHRASES))
+@examples(8)
+def test_paraphrase_texts_realize_their_events(seed: int, case: tuple[str, Callable[[], Lexicon], str]) -> None:
+    """The events are in the notation, as :func:`write_event` has it."""
+    contrast, load, vocabulary = case
+    space = TripletSpace(load(), contrast, vocabulary=vocabulary)
+    with TemporaryDirectory() as folder:
+        write_retrieval(sample_distinct_meanings([space], 12, seed=seed), Path(folder) / "set")
+        texts = [(Path(folder) / "set" / f"{name}.jsonl").read_text("utf-8") for name in ("queries", "corpus")]
+    records = [json.loads(line) for text in texts for line in text.splitlines()]
+    assert len(records) == 12 * 4
+    for record in records:
+        (event,) = read_events(record)
+        assert [write_event(event)] == record["metadata"]["events"]
+        assert realize(event, space.lexicon).text == record["text"]
 
 
 def test_relevant_and_exchanged_share_words() -> None:
