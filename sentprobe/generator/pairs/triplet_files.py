@@ -28,7 +28,7 @@ class TripletFormat(StrEnum):
     BLIMP = "blimp"
 
 
-LINES_SIZE = 2_048
+LINES_SIZE = 4_096
 """Number of triplets that are formatted at a time."""
 
 Format = TypeVar("Format", bound=StrEnum)
