@@ -223,6 +223,45 @@ def read_parquet_table(path: Path, columns: Sequence[str] | None = None) -> Any:
 ROWS_PER_BATCH = 8192
 
 
+class _UnpackedStreams(io.RawIOBase):
+    """The unpacked bytes of all streams in a bz2 or xz file. Bytes after a stream that begin no other are damage.
+
+    Python's own readers end there in silence, so that one wrong bit costs all streams that follow.
+    """
+
+    def __init__(self, raw: IO[bytes], make_decompressor: Callable[[], Any]) -> None:
+        self._raw, self._make = raw, make_decompressor
+        self._decompressor = make_decompressor()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        unpacked = b""
+        while not unpacked:
+            decompressor, packed = self._decompressor, b""
+            if decompressor.eof:
+                packed = decompressor.unused_data.lstrip(b"\0")  # zeros may follow an xz stream
+                while not packed:
+                    part = self._raw.read(io.DEFAULT_BUFFER_SIZE)
+                    if not part:
+                        return 0
+                    packed = part.lstrip(b"\0")
+                decompressor = self._decompressor = self._make()
+            elif decompressor.needs_input:
+                packed = self._raw.read(io.DEFAULT_BUFFER_SIZE)
+                if not packed:
+                    raise EOFError("it is cut off")
+            unpacked = decompressor.decompress(packed, len(buffer))
+        buffer[: len(unpacked)] = unpacked
+        return len(unpacked)
+
+
+def unpack_streams(raw: IO[bytes], make_decompressor: Callable[[], Any]) -> io.BufferedReader:
+    """Return a reader of a bz2 or xz file. It raises OSError, EOFError or LZMAError where the file is damaged."""
+    return io.BufferedReader(_UnpackedStreams(raw, make_decompressor))
+
+
 class _LimitedStream(io.RawIOBase):
     """A stream of unpacked bytes. It raises ProportionError if they are too many for the packed bytes read so far."""
 

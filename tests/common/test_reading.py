@@ -220,3 +220,33 @@ def test_proportion_limit_is_exact() -> None:
         check_proportion((reading.RATIO << 20) + 1, 1 << 20)
     stream = limit_unpacking(io.BytesIO(b"a\nb" * 9), lambda: 0)
     assert stream.read() == b"a\nb" * 9
+
+
+def read_source(path: Path) -> str:
+    with open_source(Source(str(path), "")) as opened:
+        return "".join(decode_lines(opened, "utf-8"))
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz"])
+@given(st.lists(st.text("ab\n", max_size=40), min_size=1, max_size=3), st.data())
+def test_file_of_several_streams_is_read_whole_or_refused(suffix: str, parts: list[str], data: st.DataObject) -> None:
+    content = bytearray(b"".join(PACKERS[suffix](part.encode()) for part in parts))
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "text")
+        path.write_bytes(content)
+        assert read_source(path) == "".join(parts)
+        place = data.draw(st.integers(0, len(content) - 1), label="place")
+        content[place] ^= 1 << data.draw(st.integers(0, 7), label="bit")
+        path.write_bytes(content)
+        if content.startswith((b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh")):
+            try:
+                assert read_source(path) == "".join(parts)
+            except SentprobeError as error:
+                assert str(error).startswith(f"{path}: cannot read it: ")
+
+
+@pytest.mark.parametrize("zeros", [4, 40_000])
+def test_zeros_after_an_xz_stream_are_no_damage(zeros: int, tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(lzma.compress(b"a\n") + bytes(zeros) + lzma.compress(b"b\n") + bytes(zeros))
+    assert read_source(path) == "a\nb\n"

@@ -65,3 +65,14 @@ def test_pipe_on_the_command_line_is_read(run_program: Command) -> None:
     assert "the man slept" in check_success(run_program("gen", "parse", "--file", "pipe.txt"))
     writer.join()
     check_refusal(run_program("gen", "parse", "--file", "none.txt"), "none.txt", program="gen")
+
+
+def test_training_refuses_a_pipe(run_program: Command) -> None:
+    """Its corpus is read more than once."""
+    os.mkfifo("pipe.txt")
+    writer = threading.Thread(target=Path("pipe.txt").write_text, args=("the man slept\n" * 40,))
+    writer.start()
+    arguments = ("--objective", "none", "--corpus", "pipe.txt", "--hidden", "2", "--out", "enc")
+    message = "pipe.txt: cannot read it: it is a pipe, which can be read only once; write its content to a file first"
+    check_refusal(run_program("probe", "train", "cbow", *arguments), message, code=1)
+    writer.join()

@@ -28,6 +28,7 @@ from sentprobe.common.reading import (
     limit_unpacking,
     open_input,
     report_parquet_errors,
+    unpack_streams,
 )
 from sentprobe.common.values import BadSyntaxError, format_json, parse_json
 from sentprobe.probes.corpus.tree_files import FilePiece, read_block, read_head, read_trees, split_trees
@@ -297,9 +298,9 @@ def _unpack_zstd(raw: IO[bytes]) -> IO[bytes]:
 
 _UNPACKERS: Mapping[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
     b"\x1f\x8b": lambda raw: cast("IO[bytes]", gzip.GzipFile(fileobj=raw)),
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\xfd7zXZ\x00": lambda raw: unpack_streams(raw, lzma.LZMADecompressor),
     b"\x28\xb5\x2f\xfd": _unpack_zstd,
-    b"BZh": bz2.BZ2File,
+    b"BZh": lambda raw: unpack_streams(raw, bz2.BZ2Decompressor),
 }
 """Decompressors by the first bytes of a file."""
 

@@ -36,6 +36,7 @@ from sentprobe.common.reading import (
     open_input,
     parse_numbers,
     read_parquet_table,
+    unpack_streams,
 )
 from sentprobe.common.specs import choose_member
 from sentprobe.common.values import BadSyntaxError, parse_json
@@ -85,7 +86,10 @@ def check_vector_file(file: VectorFile, path: Path) -> VectorFile:
     return VectorFile(vectors, file.sentences, file.ids)
 
 
-OPENERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+OPENERS: Mapping[str, Callable[..., Any]] = {
+    ".gz": gzip.open,
+    ".xz": lambda raw: unpack_streams(raw, lzma.LZMADecompressor),
+}
 """Functions that open compressed files, by suffix."""
 
 

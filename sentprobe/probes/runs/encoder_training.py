@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from sentprobe.common import errors, files, screen
 from sentprobe.common.errors import SentprobeError, UsageError, format_count, path_error, suggest
 from sentprobe.common.inputs import manage_folder
+from sentprobe.common.reading import open_input
 from sentprobe.common.scratch import hold_lock, make_part
 from sentprobe.common.specs import check_distinct
 from sentprobe.generator.pairs.contrasts import find_contrast
@@ -271,7 +272,7 @@ def _digest_path(path: Path) -> str:
     try:
         if path.is_dir():
             return errors.digest_folder(path)
-        with path.open("rb") as file:
+        with open_input(path) as file:
             return file_digest(file, "sha256").hexdigest()[:16]
     except OSError as error:
         raise path_error(path, "cannot read it", error) from error
