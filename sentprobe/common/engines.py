@@ -90,12 +90,13 @@ def _return_unchanged(value: ValueT) -> ValueT:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An executor, and the maximum number of its unfinished tasks."""
+    """An executor, the maximum number of its unfinished tasks, and its number of worker processes."""
 
     pool: futures.Executor
     max_waiting: int
     share: Callable[[Any], Any] = _return_unchanged
     """Function that sends a value to the workers once; its result (on Dask, a future) is passed to tasks instead."""
+    workers: int = 1
 
     @property
     def is_inline(self) -> bool:
@@ -135,8 +136,9 @@ def _make_dask_engine(scheduler: str) -> Iterator[Engine]:
     with client:
         pool = client.get_executor(pure=False)
         try:
-            max_waiting = 2 * max(4, sum(client.nthreads().values()))
-            yield Engine(pool, max_waiting, share=partial(_share_with_cluster, client))
+            threads = client.nthreads()
+            max_waiting = 2 * max(4, sum(threads.values()))
+            yield Engine(pool, max_waiting, share=partial(_share_with_cluster, client), workers=len(threads))
         finally:
             pool.shutdown(wait=False)
 

@@ -1,14 +1,16 @@
 """Jobs for cluster workers: train an encoder's probes, or a control that is the same for all encoders of one width.
 
+A job trains the probes of one encoder on all tasks or, where workers outnumber encoders, on some of the tasks.
 Runs on a Dask cluster: jobs are sent to workers, and their results are stored.
 """
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
+from math import ceil
 from typing import TypeAlias
 
 import numpy as np
@@ -72,7 +74,8 @@ class EncodeAndTrainJob:
     def execute(self, shared_state: SharedState) -> "JobResult":
         """Train the requested probes; return, for each requested encoder and task, the result with its new scores."""
         shared_state = _add_word_source(shared_state)
-        tasks, run = shared_state.tasks, shared_state.run
+        run, names = shared_state.run, {task for request in self.requests for task in request.results}
+        tasks = tuple(task for task in shared_state.tasks if task.name in names)
         unbound = build_encoders([self.spec], seed=run.seed)
         bound = bind_to_sentence_order(unbound, (task.data.sentences for task in tasks))
         encoders = {encoder.name: encoder for encoder in bound}
@@ -123,6 +126,32 @@ class JobResult:
 
 WorkerJob = EncodeAndTrainJob | SharedProbeJob
 _PROCESS_LOCK = threading.Lock()
+
+
+def split_by_task(requests: Sequence[JobRequest], tasks: Sequence[Task], parts: int) -> list[tuple[JobRequest, ...]]:
+    """Divide the requests of one encoder spec by task into at most *parts* parts with similar amounts of training.
+
+    Tasks with the same sentences, or the same training items, stay together: a job encodes and trains on them once.
+    """
+    groups: dict[str, Hashable] = {task.name: task.training or task.data.sentences for task in tasks}
+    items = {task.name: len(task.items.train) for task in tasks}
+    amounts: Counter[Hashable] = Counter()
+    for condition in chain.from_iterable(request.conditions for request in requests):
+        amounts[groups[condition.task]] += items[condition.task] * len(condition.seeds)
+    totals = [0] * min(parts, len(amounts))
+    part_by_group: dict[Hashable, int] = {}
+    for group, amount in amounts.most_common():  # the largest first, each to the part that has least
+        part_by_group[group] = part = totals.index(min(totals))
+        totals[part] += amount
+    part_by_task = {task: part_by_group.get(group) for task, group in groups.items()}
+    selected = ((_select_tasks(request, part_by_task, part) for request in requests) for part in range(len(totals)))
+    return [tuple(request for request in part if request.conditions) for part in selected]
+
+
+def _select_tasks(request: JobRequest, part_by_task: Mapping[str, int | None], part: int) -> JobRequest:
+    results = {task: result for task, result in request.results.items() if part_by_task[task] == part}
+    conditions = tuple(condition for condition in request.conditions if condition.task in results)
+    return replace(request, results=results, conditions=conditions)
 
 
 def run_job(job: WorkerJob, shared_state: SharedState) -> JobResult:
@@ -200,7 +229,7 @@ def run_on_cluster(
     *words*. Raises EngineError if workers are killed often, or have another version of sentprobe.
     """
     store = ResultStore(tasks, run, recipes)
-    scheduler = _JobScheduler(run, store, reporter)
+    scheduler = _JobScheduler(tasks, run, store, reporter)
     for encoder in encoders:
         scheduler.add_encoder(encoder, specs[encoder.name])
     # The number of threads is per worker; the cluster decides the number of workers per machine.
@@ -210,7 +239,7 @@ def run_on_cluster(
     shared_state = SharedState(tasks=sent_tasks, run=worker_run, words=words)
     notes: list[str] = []
     shared_values = (engine.share(shared_state),)
-    scheduler.start_jobs()
+    scheduler.start_jobs(engine.workers)
     finished = engines.run_tasks_on_engine(run_job, scheduler, engine, shared=shared_values, kept_message=run.kept_note)
     with closing(finished):
         for job, job_result in finished:
@@ -226,8 +255,9 @@ class _JobScheduler:
     Some jobs are shared by all encoders with the same vector width. These jobs wait until the width is known.
     """
 
-    def __init__(self, run: Run, store: ResultStore, reporter: Reporter) -> None:
+    def __init__(self, tasks: Sequence[Task], run: Run, store: ResultStore, reporter: Reporter) -> None:
         self.results: dict[ResultKey, Result] = {}
+        self._tasks = tasks
         self._run = run
         self._store = store
         self._reporter = reporter
@@ -261,11 +291,13 @@ class _JobScheduler:
             request = JobRequest(encoder.name, task_results, conditions)
             self._requests.setdefault(spec, []).append(request)
 
-    def start_jobs(self) -> None:
-        """Queue the jobs that need no result of another job."""
+    def start_jobs(self, workers: int) -> None:
+        """Queue the jobs that need no result of another job; where *workers* outnumber encoders, split them by task."""
         self._reporter.begin("do jobs on the cluster", len(self._shared_jobs))
+        parts = max(1, ceil(workers / max(1, len(self._requests))))
         for spec, requests in self._requests.items():
-            self._queue.append(EncodeAndTrainJob(spec, tuple(requests)))
+            for part in split_by_task(requests, self._tasks, parts):
+                self._queue.append(EncodeAndTrainJob(spec, part))
         all_requests = chain.from_iterable(self._requests.values())
         busy_keys = {(request.encoder, task) for request in all_requests for task in request.results}
         for key in [key for key in self._shared_jobs if key not in busy_keys]:

@@ -9,12 +9,15 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from helpers.clusters import DASK, cluster
 from helpers.encoders.model_files import tiny_model
 from helpers.strategies.probe_strategies import CountingEncoder, make_learnable_dataset
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sentprobe.common.engines import Engine, EngineChoice, EngineError, InlineExecutor
 from sentprobe.common.errors import SentprobeError, UsageError
@@ -24,8 +27,9 @@ from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.encoders import kinds as encoder_kinds
 from sentprobe.probes.encoders.encoder import Vectors
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.results.result import Result, Results
+from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.runs import cluster as worker_jobs
+from sentprobe.probes.runs.cluster import EncodeAndTrainJob, JobRequest, RequestedCondition, split_by_task
 from sentprobe.probes.runs.run import run
 
 FAST = replace(find_preset("ettinger"), max_epochs=2)
@@ -40,9 +44,11 @@ class RemoteExecutor(Executor):
     def __init__(self, kills: Container[int] = ()) -> None:
         self.kills = kills
         self.submitted = 0
+        self.jobs: list[Any] = []
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
         self.submitted += 1
+        self.jobs.append(args[0])
         if self.submitted in self.kills:
             return InlineExecutor().submit(be_killed)
         return InlineExecutor().submit(run_pickled, pickle.dumps((fn, args, kwargs)))
@@ -57,10 +63,10 @@ def be_killed() -> None:
     raise BrokenExecutor
 
 
-def patch_engine(pool: Executor, monkeypatch: pytest.MonkeyPatch, *, ahead: int = 3) -> None:
+def patch_engine(pool: Executor, monkeypatch: pytest.MonkeyPatch, *, ahead: int = 3, workers: int = 1) -> None:
     @contextmanager
     def make(_: EngineChoice) -> Iterator[Engine]:
-        yield Engine(pool, max_waiting=ahead)
+        yield Engine(pool, max_waiting=ahead, workers=workers)
 
     monkeypatch.setattr("sentprobe.probes.runs.run.make_engine", make)
 
@@ -157,6 +163,72 @@ def test_one_killed_worker_is_not_noticed(
     patch_engine(RemoteExecutor({1, 4}), monkeypatch)
     assert drop_seconds(run(DATASETS[:1], SPECS, preset=FAST, **machines)) == drop_seconds(complete)
     assert caplog.messages == ["a worker process was killed; its work is repeated"] * 2
+
+
+def list_sent_tasks(pool: RemoteExecutor) -> list[tuple[str, ...]]:
+    """The tasks of each job that was sent with an encoder."""
+    requests = [job.requests for job in pool.jobs if isinstance(job, EncodeAndTrainJob)]
+    return [tuple(dict.fromkeys(task for request in group for task in request.results)) for group in requests]
+
+
+@pytest.mark.parametrize(
+    ("workers", "jobs"), [(1, [("one", "two")]), (2, [("two",), ("one",)]), (9, [("two",), ("one",)])]
+)
+def test_jobs_are_split_by_task_where_workers_outnumber_encoders(
+    workers: int, jobs: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job with most training is sent first."""
+    here = run(DATASETS, SPECS[:1], preset=FAST, seeds=2)
+    patch_engine(pool := RemoteExecutor(), monkeypatch, workers=workers)
+    assert drop_seconds(run(DATASETS, SPECS[:1], preset=FAST, seeds=2, **CLUSTER_OPTIONS)) == drop_seconds(here)
+    assert list_sent_tasks(pool) == jobs
+
+
+@pytest.mark.parametrize(("specs", "split"), [(SPECS[:2], True), (SPECS[:3], False)])
+def test_as_many_encoders_as_workers_are_not_split(
+    specs: Sequence[str], split: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patch_engine(pool := RemoteExecutor(), monkeypatch, workers=3)
+    run(DATASETS, specs, preset=FAST, **CLUSTER_OPTIONS)
+    assert (len(list_sent_tasks(pool)) > len(specs)) == split
+
+
+def test_a_killed_worker_repeats_only_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    complete = run(DATASETS, SPECS[:1], preset=FAST)
+    patch_engine(pool := RemoteExecutor({2}), monkeypatch, workers=2)
+    assert drop_seconds(run(DATASETS, SPECS[:1], preset=FAST, **CLUSTER_OPTIONS)) == drop_seconds(complete)
+    assert list_sent_tasks(pool) == [("two",), ("one",), ("one",)]
+
+
+@given(
+    st.lists(st.integers(1, 50), min_size=1, max_size=6),
+    st.lists(st.sets(st.integers(0, 5), min_size=1), min_size=1, max_size=3),
+    st.integers(1, 8),
+)
+def test_parts_hold_each_condition_once(sizes: list[int], encoders: list[set[int]], parts: int) -> None:
+    tasks: Any = [
+        SimpleNamespace(
+            name=str(number),
+            training="shared" if number in (1, 4) else "",
+            data=SimpleNamespace(sentences=(str(number),)),
+            items=SimpleNamespace(train=range(size)),
+        )
+        for number, size in enumerate(sizes)
+    ]
+    requests = []
+    for number, wanted in enumerate(encoders):
+        names = [task.name for task in tasks if int(task.name) in wanted]
+        results: Any = dict.fromkeys(names)
+        conditions = tuple(RequestedCondition(name, condition, (0,)) for name in names for condition in Condition)
+        requests.append(JobRequest(f"encoder{number}", results, conditions))
+    split = split_by_task(requests, tasks, parts)
+    pairs = [(request.encoder, c) for part in split for request in part for c in request.conditions]
+    assert sorted(pairs, key=repr) == sorted(((r.encoder, c) for r in requests for c in r.conditions), key=repr)
+    assert len(split) <= parts
+    assert all({c.task for c in request.conditions} == request.results.keys() for part in split for request in part)
+    places = [{task for request in part for task in request.results} for part in split]
+    assert all(places)
+    assert sum(not names.isdisjoint({"1", "4"}) for names in places) <= 1
 
 
 def test_without_a_folder_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
