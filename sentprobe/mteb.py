@@ -12,6 +12,7 @@ from sentprobe.common.errors import (
     check_utf8,
     format_install,
     require_libraries,
+    suggest_path,
 )
 from sentprobe.probes.classifier.presets import find_preset
 from sentprobe.probes.classifier.probe import Preset
@@ -64,7 +65,7 @@ def make_tasks_in(path: Path, run: Run, preset: Preset | None) -> Iterator[Any]:
     """Yield the MTEB tasks of a dataset, a triplet file, or a folder; raise UsageError if it has no tasks."""
     check_utf8(path)
     if not path.exists():
-        raise UsageError(f"{path}: there is no such file or directory")
+        raise UsageError(f"{path}: there is no such file or directory{suggest_path(path)}")
     is_single = not path.is_dir() or recognise(path) is not None
     is_empty = True
     for file in [path] if is_single else sorted(p for p in path.iterdir() if not p.name.startswith(".")):

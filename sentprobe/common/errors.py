@@ -123,7 +123,8 @@ def path_error(
     2
     """
     error_type = UsageError if error.errno in WRONG_PATH else otherwise
-    return error_type(f"{path}: {what}: {error.strerror or first_line(error)}")
+    near = suggest_path(path) if error.errno == errno.ENOENT else ""
+    return error_type(f"{path}: {what}: {error.strerror or first_line(error)}{near}")
 
 
 def folder_part_error(
@@ -176,6 +177,24 @@ def suggest(name: str, names: Iterable[str]) -> str:
     """
     matches = get_close_matches(name, list(names), n=1)
     return f" (did you mean {matches[0]!r}?)" if matches else ""
+
+
+def suggest_path(path: PathLike[str] | str) -> str:
+    """Return `` (did you mean 'x'?)`` for the existing path nearest to one that does not exist, or the empty string.
+
+    The first part of the path that does not exist is compared with the names in its folder.
+    """
+    missing = Path(path)
+    try:
+        if missing.exists():
+            return ""
+        while not missing.parent.is_dir():
+            missing = missing.parent
+        names = sorted(entry.name for entry in missing.parent.iterdir())
+    except (OSError, ValueError):  # the folder cannot be read, or the name is none
+        return ""
+    matches = get_close_matches(missing.name, names, n=1)
+    return f" (did you mean {str(missing.with_name(matches[0]))!r}?)" if matches else ""
 
 
 def format_count(number: int, noun: str) -> str:

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 from helpers.gen_command import Outcome
+from helpers.in_process import Command
 from helpers.plain_install import PROJECT, link_plain, run_plain
 from helpers.runs.shown_runs import write_first_run
 from helpers.shared import ROOT
@@ -30,7 +31,9 @@ from sentprobe.common.errors import (
     find_code_files,
     format_install,
     import_module_of_extra,
+    path_error,
     require_libraries,
+    suggest_path,
 )
 
 Plain = Callable[..., CompletedProcess[str]]
@@ -281,3 +284,40 @@ def test_code_files_leave_out_caches(tmp_path: Path) -> None:
         path.touch()
     folder = tmp_path / "__pycache__" / "package"
     assert find_code_files(folder) == [folder / "a.py", folder / "data" / "b.toml"]
+
+
+@pytest.mark.parametrize("place", range(len("questions")))
+def test_nearest_path_is_suggested(place: int, tmp_path: Path) -> None:
+    """A path without one of its letters: the first part that does not exist is completed, in its folder."""
+    (tmp_path / "questions" / "of-users").mkdir(parents=True)
+    (tmp_path / "other.csv").touch()
+    name = "questions"[:place] + "questions"[place + 1 :]
+    assert suggest_path(tmp_path / name) == f" (did you mean '{tmp_path / 'questions'}'?)"
+    assert suggest_path(tmp_path / name / "of-users") == suggest_path(tmp_path / name)
+    assert suggest_path(tmp_path / "questions" / "of-user") == f" (did you mean '{tmp_path}/questions/of-users'?)"
+    assert suggest_path(tmp_path / "questions") == suggest_path(tmp_path / "zzz") == suggest_path("\0") == ""
+    error = path_error(tmp_path / name, "cannot read it", FileNotFoundError(2, "No such file"))
+    assert str(error).endswith(f"cannot read it: No such file (did you mean '{tmp_path / 'questions'}'?)")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "show mien",
+        "report mien",
+        "compare mien",
+        "verify mien",
+        "audit mien",
+        "run mien",
+        "run natural mien",
+        "gate bow --pairs mien --threshold 0.5",
+        "gate bow --texts mien --threshold 0.5",
+        "gate bow --paraphrases mien",
+    ],
+)
+def test_commands_suggest_the_nearest_path(line: str, working_folder: Path, command: Command) -> None:
+    (working_folder / "mine").mkdir()
+    code, out, err = command(*line.split())
+    assert (code, out) == (2, "")
+    assert "(did you mean 'mine'?)" in err
+    assert err.count("probe: ") == 1

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from sentprobe.common.errors import FormatError, UsageError, path_error, suggest
+from sentprobe.common.errors import FormatError, UsageError, path_error, suggest, suggest_path
 from sentprobe.common.reading import read_text
 from sentprobe.common.values import format_json, parse_toml
 from sentprobe.probes.runs.suite_options import is_unused
@@ -119,7 +119,7 @@ def check_requests(context: typer.Context, *, trust: bool) -> None:
         source = context.get_parameter_source(parameter)
         if source is None or source.name != "DEFAULT_MAP":
             continue
-        from sentprobe.probes.encoders.kinds import ForeignRequest, find_request
+        from sentprobe.probes.encoders.kinds import ForeignRequest, find_model_name, find_request
         from sentprobe.probes.runs.controls import list_word_source_kinds
 
         kinds = list_word_source_kinds() if key == "probe-vectors" else ()
@@ -128,11 +128,25 @@ def check_requests(context: typer.Context, *, trust: bool) -> None:
             raise UsageError(
                 f"{locate()}: {key} {text} {request}, which only the command line may ask for: --{key} {text}"
             )
-        if request is not None and not trust:
-            raise UsageError(
-                f"{locate()}: {key} {text} {request}, which a run file may not ask for: add --trust if you trust the "
-                f"file, or give it on the command line: --{key} {text}"
-            )
+        if request is None or trust:
+            continue
+        model = find_model_name(text, kinds) if request is ForeignRequest.CONNECTION and key != "scheduler" else ""
+        absent = f"there is no folder {model} in {Path.cwd()}, where the paths of a run file begin" if model else ""
+        if _is_path(model):
+            raise UsageError(f"{locate()}: {key} {text}: {absent}{suggest_path(model)}")
+        raise UsageError(
+            f"{locate()}: {key} {text} {request}, which a run file may not ask for: add --trust if you trust the "
+            f"file, or give it on the command line: --{key} {text}{f'; {absent}' if absent else ''}"
+        )
+
+
+def _is_path(model: str) -> bool:
+    """Return whether a model is named by a path, which no name on the hub is.
+
+    >>> _is_path("./mine"), _is_path("/models/mine"), _is_path("models/mine/best"), _is_path("group/model")
+    (True, True, True, False)
+    """
+    return model.startswith((".", "/", "~")) or model.endswith("/") or model.count("/") > 1
 
 
 _VALUES = "sentprobe.values"

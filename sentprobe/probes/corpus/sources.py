@@ -20,7 +20,15 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias, cast
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
-from sentprobe.common.errors import FormatError, SentprobeError, UsageError, first_line, path_error, suggest
+from sentprobe.common.errors import (
+    FormatError,
+    SentprobeError,
+    UsageError,
+    first_line,
+    path_error,
+    suggest,
+    suggest_path,
+)
 from sentprobe.common.reading import (
     MAX_DOCUMENT,
     iterate_batches,
@@ -232,8 +240,7 @@ def _expand_pattern(pattern: str) -> list[str]:
     if path.is_dir():
         raise UsageError(f"{pattern}: is a folder; name the files in it, such as '{pattern}/*.txt'")
     if not has_magic(pattern):
-        near = suggest(path.name, [p.name for p in path.parent.iterdir()]) if path.parent.is_dir() else ""
-        raise UsageError(f"{pattern}: there is no such file{near}")
+        raise UsageError(f"{pattern}: there is no such file{suggest_path(path)}")
     names = sorted(name for name in glob(pattern, recursive=True) if Path(name).is_file())  # noqa: PTH207
     if not names:
         raise UsageError(f"{pattern}: no file matches this pattern")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sentprobe.common.errors import UsageError, check_utf8, suggest
+from sentprobe.common.errors import UsageError, check_utf8, suggest, suggest_path
 from sentprobe.common.inputs import record_input
 from sentprobe.probes.datasets import directory, hub_dataset, records, row_files
 from sentprobe.probes.datasets.dataset import DatasetError, ProbeDataset
@@ -57,7 +57,7 @@ def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset
     if format is not None:
         check_format(format)
     if not path.exists():
-        raise UsageError(f"{path}: there is no such file or directory")
+        raise UsageError(f"{path}: there is no such file or directory{suggest_path(path)}")
     record_input(path)
     name = format or _detect_format(path)
     if name is None:

@@ -341,6 +341,12 @@ def find_request(text: str, kinds: Collection[str] = ()) -> ForeignRequest | Non
     return None
 
 
+def find_model_name(text: str, kinds: Collection[str] = ()) -> str:
+    """Return the folder, or name on the hub, of a model in the spec of an encoder; "" for a spec of other kinds."""
+    spec, _ = _complete_spec(text, kinds)
+    return spec.argument if spec.kind in ("st", "hf") else ""
+
+
 def _is_stored(spec: Spec) -> bool:
     """Return whether a model is in a folder or in the hub's local cache, so that loading it opens no connection."""
     if Path(spec.argument).expanduser().exists():

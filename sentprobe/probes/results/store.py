@@ -22,6 +22,7 @@ from sentprobe.common.errors import (
     format_count,
     format_message,
     path_error,
+    suggest_path,
 )
 from sentprobe.common.files import RUN_FILE, write_atomically
 from sentprobe.common.inputs import RESULTS_MARKER, manage_folder, record_input
@@ -402,7 +403,7 @@ def read_results(directory: Path | str) -> rs.Results:
     directory = Path(directory)
     with _convert_read_errors(directory, "cannot read results"):
         if not directory.exists():
-            raise UsageError(f"{directory}: no such folder of results")
+            raise UsageError(f"{directory}: no such folder of results{suggest_path(directory)}")
         if not (directory / MARKER).exists():
             folders = sorted(folder.name for folder in directory.glob("*") if (folder / MARKER).exists())
             hint = f"; {directory / folders[0]} is one" if folders else ""

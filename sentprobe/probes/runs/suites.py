@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
-from sentprobe.common.errors import ArgumentTypeError, SentprobeError, UsageError, require_libraries
+from sentprobe.common.errors import ArgumentTypeError, SentprobeError, UsageError, require_libraries, suggest_path
 from sentprobe.common.inputs import describe_folder, is_table
 from sentprobe.common.screen import Reporter, show_bars
 from sentprobe.common.specs import COMPEVAL, NATURAL, OptionPair, Sampling, TaskGroup, check_distinct, choose_member
@@ -357,7 +357,7 @@ def check_sampling(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
 def open_table_unchecked(path: Path) -> Table:
     """Return the corpus table at *path* without checking its data files. Raises UsageError or TableError."""
     if not path.exists():
-        raise UsageError(f"there is no table {path}; make one of a corpus with probe analyze")
+        raise UsageError(f"there is no table {path}{suggest_path(path)}; make one of a corpus with probe analyze")
     if not is_table(path) and (kind := describe_folder(path)):
         raise UsageError(f"{path}: not a table of an analysed corpus, but {kind}; make one with probe analyze")
     return open_table(path, check=False)

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
-from sentprobe.common.errors import ArgumentTypeError, UsageError, suggest
+from sentprobe.common.errors import ArgumentTypeError, UsageError, suggest, suggest_path
 from sentprobe.common.inputs import is_table
 from sentprobe.common.screen import Reporter
 from sentprobe.common.specs import GENERATED, NATURAL, SUITES, TaskGroup, check_distinct
@@ -80,7 +80,7 @@ def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
         raise missing_table_error("probe run")
     for word, suite in classified:
         if isinstance(word, str) and suite is None and not Path(word).exists():
-            raise unknown_suite_error(word, why=", nor such a file or directory")
+            raise unknown_suite_error(word, why=f", nor such a file or directory{suggest_path(word)}")
     return classified
 
 

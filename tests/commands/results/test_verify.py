@@ -139,6 +139,31 @@ def test_stranger_needs_trust(tmp_path: Path, command: Command) -> None:
     check_refusal(command("verify", run), f"{run}: cannot be repeated: probe run failed with exit code 2", 1)
 
 
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("st:./zzz", "there is no folder ./zzz in {here}, where the paths of a run file begin\n"),
+        (
+            "st:./models/mien",
+            "there is no folder ./models/mien in {here}, where the paths of a run file begin (did you",
+        ),
+        ("hf:my-model", "opens a connection, which a run file may not ask for: add --trust if you trust the file, or"),
+        ("hf:my-model", "; there is no folder my-model in {here}, where the paths of a run file begin\n"),
+    ],
+)
+def test_model_of_another_folder_is_named(spec: str, message: str, working_folder: Path, command: Command) -> None:
+    """The run file names a model by a path that begins in the folder of the run; verify is called in another."""
+    run = write_run(working_folder / "run", RESULT)
+    (working_folder / "models" / "mine").mkdir(parents=True)
+    (run / "run.toml").write_text(f'targets = ["compeval"]\nencoder = ["{spec}"]\n')
+    assert command("verify", run)[0] == 1
+    message = message.format(here=working_folder)
+    code, _, err = command("run", "--config", run / "run.toml")
+    assert code == 2
+    assert err.startswith(f"probe: {run}/run.toml, line 2: encoder {spec}")
+    assert message in err
+
+
 def test_module_in_a_strangers_folder_is_not_imported(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
