@@ -1,7 +1,7 @@
 """The command ``gen edit``: minimal opposites and variants of a user's own texts."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
@@ -73,6 +73,9 @@ def edit(
         ),
     ] = None,
     seed: Annotated[int, opt.build_seed_option("the sample of --review")] = 0,
+    refused: Annotated[
+        bool, typer.Option("--refused", help="Write the texts without an edit, each with the reason, instead of edits.")
+    ] = False,
     reviewed: Annotated[
         Path | None,
         typer.Option(metavar="CSV", help="Marked sheet: print each kind's precision; drop kinds below --at-least."),
@@ -106,6 +109,8 @@ def edit(
         if reviewed:
             return
         raise UsageError("name a file of texts, or --list to see the kinds")
+    if refused and review:
+        raise UsageError("--refused and --review: give one of them")
     check_output_file(out)
     style = find_pair_format(EditFormat, "csv" if review else format_, out)
     is_parsed = user_texts.is_parsed(source, input_format)
@@ -115,34 +120,47 @@ def edit(
     rules = text_edits.choose_edit_rules(kind or (), language=language, has_parse=has_parse, excluded=dropped)
     counts = text_edits.EditCounts()
     texts = user_texts.read_user_texts(source, column=column, format=input_format)
-    edits = text_edits.make_edits(texts, rules, counts, parser=parser, language=language)
-    if review:
+    outcomes = text_edits.find_edits(texts, rules, counts, parser=parser, language=language)
+    if refused:
+        refusals = (outcome for outcome in outcomes if isinstance(outcome, text_edits.RefusedText))
+        columns = text_edits.RefusedText._fields
+        _write(_build_rows(refusals, style, columns), out, empty=_build_empty(style, columns))
+    elif review:
+        edits = text_edits.select_edits(outcomes)
         _write(_format_sheet(text_edits.sample_for_review(edits, review, seed=seed)), out)
     else:
-        _write(_build_rows(edits, style), out, reasons=counts)
+        _write(_build_rows(text_edits.select_edits(outcomes), style, text_edits.COLUMNS), out, reasons=counts)
     _print_counts(counts)
 
 
-def _build_rows(edits: "Iterator[TextEdit]", style: EditFormat) -> Iterator[Any]:
-    """Yield lines of text, or Arrow tables for Parquet."""
+def _build_rows(rows: Iterator[Any], style: EditFormat, columns: Sequence[str]) -> Iterator[Any]:
+    """Yield lines of text, or Arrow tables for Parquet, from named tuples with *columns*."""
     from sentprobe.common.tables import format_csv_row
     from sentprobe.common.values import format_json
-    from sentprobe.probes.corpus.text_edits import COLUMNS
 
     if style is EditFormat.PARQUET:
         import pyarrow as pa
 
-        while rows := [row._asdict() for row in islice(edits, _ROWS_PER_TABLE)]:
-            yield pa.Table.from_pylist(rows)
+        while records := [row._asdict() for row in islice(rows, _ROWS_PER_TABLE)]:
+            yield pa.Table.from_pylist(records)
         return
     if style is EditFormat.JSONL:
-        yield from (f"{format_json(row._asdict())}\n" for row in edits)
+        yield from (f"{format_json(row._asdict())}\n" for row in rows)
         return
-    for row in chain([COLUMNS], edits):
+    for row in chain([columns], rows):
         if style is EditFormat.TSV:  # whose readers know no quoting
             yield "\t".join(" ".join(str(cell).split()) for cell in row) + "\n"
         else:
             yield f"{format_csv_row(row, padded=True)}\n"
+
+
+def _build_empty(style: EditFormat, columns: Sequence[str]) -> Any:
+    """Return the one row, or Arrow table, of a file without rows."""
+    if style is not EditFormat.PARQUET:
+        return ""
+    import pyarrow as pa
+
+    return pa.table({name: pa.array([], pa.string()) for name in columns})
 
 
 def _format_sheet(edits: "Iterable[TextEdit]") -> Iterator[str]:
@@ -155,14 +173,15 @@ def _format_sheet(edits: "Iterable[TextEdit]") -> Iterator[str]:
         yield f"{format_csv_row(('', row.a, row.b, row.same, row.changed, row.rule, row.kind), padded=True)}\n"
 
 
-def _write(rows: Iterator[Any], out: Path | None, *, reasons: "EditCounts | None" = None) -> None:
+def _write(rows: Iterator[Any], out: Path | None, *, reasons: "EditCounts | None" = None, empty: Any = None) -> None:
+    """Write rows to stdout or a file; a file without rows gets *empty*, or is refused with the most frequent reason."""
     if out is None:
         sys.stdout.writelines(rows)
         sys.stdout.flush()
         return
     from sentprobe.generator.pairs.triplet_files import write_rows
 
-    first = next(rows, None)
+    first = next(rows, empty)
     if first is None:
         reason = reasons.reasons.most_common(1)[0][0] if reasons and reasons.reasons else "there is none"
         raise SentprobeError(f"no text has an edit; the most frequent reason: {reason}")

@@ -1,7 +1,7 @@
 """The command ``probe gate``: how often a similarity threshold errs (false hits and misses)."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -10,9 +10,10 @@ import typer
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.help import HelpfulCommand, map_given_options
 from sentprobe.commands.shared.table_output import FLAT, find_table_format, print_or_write, write_tables
-from sentprobe.common.errors import SentprobeError, UsageError, format_count, suggest
+from sentprobe.common.errors import UsageError, suggest
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.processes import check_count, limit_threads
+from sentprobe.common.reading import parse_number
 from sentprobe.common.screen import print_message, show_bars
 from sentprobe.common.settings import HELD_OUT, MACHINE, Repeatable
 from sentprobe.common.tables import TableFormat
@@ -35,8 +36,10 @@ class ThresholdOptions:
     """Options for the choice of the threshold."""
 
     threshold: Annotated[
-        float | None,
-        typer.Option(help="Lowest similarity that passes (euclid: greatest distance). Default: from --keep."),
+        str | None,
+        typer.Option(
+            metavar="N", help="Lowest similarity that passes (euclid: greatest distance). Default: from --keep."
+        ),
     ] = None
     keep: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Share of paraphrases that must pass. Default: 95%.")
@@ -45,7 +48,7 @@ class ThresholdOptions:
         None
     )
     budget: Annotated[
-        Repeatable, typer.Option(metavar="SHARE", help="Most false hits of a kind (95% bound); also NAME=SHARE.")
+        Repeatable, typer.Option(metavar="SHARE", help="95% bound of a kind's false hits; also NAME=SHARE.")
     ] = None
 
 
@@ -80,11 +83,12 @@ def gate(
     texts: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Measure edits of your texts, as gen edit makes them.")
     ] = None,
+    column: Annotated[str | None, typer.Option(help="Column of --texts in a table. Default: text.")] = None,
     parser: Annotated[
-        str | None, typer.Option(metavar="PARSER", help="Parser of --texts, as of gen edit. Default: none.")
+        str | None, typer.Option("--parser", "-p", help="Parser of --texts, as of gen edit. Default: none.")
     ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets for each contrast.")] = 400,
-    draws: Annotated[int, typer.Option(help="Repetitions with other triplets and weights.")] = 1,
+    draws: Annotated[int, typer.Option(help="Repeats with other triplets and weights.")] = 1,
     seed: Annotated[int, opt.build_seed_option("triplets and encoder")] = 0,
     nearness: Annotated[str, typer.Option(help="Similarity: cosine, dot or euclid.")] = "cosine",
     intervals: Annotated[
@@ -108,18 +112,14 @@ def gate(
     from sentprobe.probes.encoders.cache import Cache
     from sentprobe.probes.similarity import gate_checks, gate_tables
     from sentprobe.probes.similarity.gate_run import gate as measure
-    from sentprobe.probes.similarity.pair_scores import DECISION
+    from sentprobe.probes.similarity.gate_thresholds import NoThresholdError
 
     # JUnit XML is no format of tables: it is chosen by name or suffix, and passes as text here.
     is_junit = format_ == JUNIT or (format_ is None and out is not None and out.suffix.lower() == ".xml")
     style = find_table_format(
         "text" if is_junit else format_, out, subject="gate", allowed=[*TableFormat], also=[JUNIT]
     )
-    is_chosen = rule.paraphrases is None and (rule.threshold is None or then is not None)
-    if texts is not None and pairs is not None:
-        raise UsageError("--texts: leave out --pairs")
-    if texts is not None and is_chosen and not encoder.startswith("python:"):  # a decision has no threshold
-        raise UsageError(VARIANTS_SET_NOTHING)
+    check_texts_options(map_given_options(context), has_texts=texts is not None, has_contrast=bool(contrast))
     names = None if pairs or texts else contrast or [*CONTRASTS]
     limits = parse_limits(checks.max_false_hits or (), "--max-false-hits", names=names)
     if then is None and encoder.startswith("ce:") and "--nearness" in map_given_options(context).values():
@@ -129,36 +129,37 @@ def gate(
     if checks.against is not None and (limits or is_junit):
         raise UsageError("--against compares two encoders, without a limit; leave out --max-false-hits and junit")
     check_count("threads", threads)
-    with limit_threads(threads), show_bars() as reporter:
-        result = measure(
-            encoder,
-            then=then,
-            against=checks.against,
-            baseline=checks.baseline,
-            threshold=rule.threshold,
-            keep=None if rule.keep is None else opt.parse_share(rule.keep, "--keep"),
-            paraphrases=rule.paraphrases,
-            budget=parse_limits(rule.budget or (), "--budget", names=names) or None,
-            contrasts=contrast or (),
-            n=n,
-            draws=draws,
-            seed=seed,
-            measure=nearness,
-            pairs=pairs if texts is None else edit_texts(texts, parser=parser, language=source.language),
-            lexicon=load_lexicon(source.lexicon, source.language),
-            vocabulary=source.vocabulary,
-            templates=source.template or ("all",),
-            mood=mood,
-            held_out=source.held_out or (),
-            cache=Cache(find_cache_directory()) if cache else None,
-            reporter=reporter,
-        )
-    if texts is not None:
-        if is_chosen and result.draws[0].measure != DECISION:
-            raise UsageError(VARIANTS_SET_NOTHING)
-        note = "Misses, AUC and EER are against variants, which are far easier than real paraphrases."
-        notes = (note, *result.pair_notes)
-        result = replace(result, material=f"edits of the texts in {texts}", same_name="variants", pair_notes=notes)
+    failure: NoThresholdError | None = None
+    try:
+        with limit_threads(threads), show_bars() as reporter:
+            result = measure(
+                encoder,
+                then=then,
+                against=checks.against,
+                baseline=checks.baseline,
+                threshold=None if rule.threshold is None else parse_threshold(rule.threshold),
+                keep=None if rule.keep is None else opt.parse_share(rule.keep, "--keep"),
+                paraphrases=rule.paraphrases,
+                budget=parse_limits(rule.budget or (), "--budget", names=names) or None,
+                contrasts=contrast or (),
+                n=n,
+                draws=draws,
+                seed=seed,
+                measure=nearness,
+                pairs=pairs,
+                texts=texts,
+                column=column,
+                parser=parser,
+                lexicon=load_lexicon(source.lexicon, source.language),
+                vocabulary=source.vocabulary,
+                templates=source.template or ("all",),
+                mood=mood,
+                held_out=source.held_out or (),
+                cache=Cache(find_cache_directory()) if cache else None,
+                reporter=reporter,
+            )
+    except NoThresholdError as error:
+        result, failure = error.results, error
     gate_checks.check_limits(result, limits)
     if is_junit:
         print_or_write(gate_checks.format_junit(result, limits), out)
@@ -171,35 +172,45 @@ def gate(
     else:
         tables = gate_tables.build_gate_tables(result, intervals=intervals)
         write_tables(tables, result.to_records, style, out=out)
+    if out is not None:
+        print_message(str(result))
+        print_message(f"gate: {out}")
+    if failure is not None:
+        raise failure
     gate_checks.check_results(result, limits)
 
 
-def edit_texts(path: Path, *, parser: str | None, language: str) -> list[tuple[str, str, bool, str]]:
-    """Return the opposites and variants of a file's texts as pairs (a, b, same, kind). Raises UsageError."""
-    from sentprobe.probes.corpus import text_edits, user_texts
-
-    has_parse = parser is not None or user_texts.is_parsed(path.name)
-    rules = text_edits.choose_usual_rules(language=language, has_parse=has_parse)
-    counts = text_edits.EditCounts()
-    edits = text_edits.make_edits(
-        user_texts.read_user_texts(str(path)), rules, counts, parser=parser, language=language
-    )
-    pairs = [(edit.a, edit.b, bool(edit.same), edit.kind) for edit in edits]
-    print_message(
-        f"{counts.edited} of {format_count(counts.texts, 'text')} with an edit or variant; gen edit says why "
-        "others have none"
-    )
-    for same, what in ((False, "an edit"), (True, "a variant to compare with")):
-        if all(pair[2] is not same for pair in pairs):
-            advice = "" if parser else "; --parser finds more"
-            raise SentprobeError(f"{path}: none of the texts has {what}{advice}, or measure your own --pairs")
-    return pairs
+TEXTS_ONLY = ("column", "parser")
+GENERATED_ONLY = ("n", "template", "vocabulary", "lexicon", "held_out", "mood")
 
 
-VARIANTS_SET_NOTHING = (
-    "--texts: its variants are easier than real paraphrases, and set no threshold; give --paraphrases FILE, or "
-    "--threshold without --then"
-)
+def check_texts_options(given: Mapping[str, str], *, has_texts: bool, has_contrast: bool) -> None:
+    """Raise UsageError for an option that has no use with, or without, ``--texts``.
+
+    - given: the options on the command line, by parameter
+    """
+    for name in given:
+        if name in TEXTS_ONLY and not has_texts:
+            raise UsageError(f"{given[name]} is for --texts")
+        if name in GENERATED_ONLY and has_texts and not has_contrast:
+            raise UsageError(f"{given[name]} is for generated pairs, which --texts measures only with --contrast")
+
+
+def parse_threshold(text: str) -> float:
+    """Convert the text of ``--threshold`` to a number. Raises UsageError, which shows a percentage as a number.
+
+    >>> parse_threshold("0.85")
+    0.85
+    """
+    try:
+        return parse_number(text)
+    except ValueError:
+        number = text.removesuffix("%").replace(",", ".")
+    try:
+        value = parse_number(number) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = 0.9
+    raise UsageError(f"--threshold {text}: a similarity as a number is expected, such as {value:g}")
 
 
 def parse_limits(texts: Sequence[str], option: str, *, names: Collection[str] | None) -> dict[str, float]:

@@ -9,10 +9,11 @@ from enum import StrEnum
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sentprobe.common.errors import UsageError, escape_control_characters, split_lines
+from sentprobe.common.errors import UsageError, escape_control_characters, format_install, split_lines
 from sentprobe.common.values import format_json
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.table import Table
 
 
@@ -184,6 +185,17 @@ def format_tables(tables: Sequence[ShownTable], style: TableFormat, *, caption: 
         + format_notes(notes, style)
         for number, (title, grid, notes) in enumerate(tables, 1)
     )
+
+
+def build_frame(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
+    """Return records as a pandas data frame. Raises UsageError if pandas is not installed."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise UsageError(
+            f"a data frame needs the extra pandas (to_records() does not): {format_install('pandas')}"
+        ) from None
+    return pd.DataFrame(records)
 
 
 def _split_sections(grid: Grid) -> list[list[GridRow]]:

@@ -89,15 +89,48 @@ def make_edits(
 
     Raises UsageError or ParserError for a parser that cannot be used.
     """
+    return select_edits(find_edits(texts, rules, counts, parser=parser, language=language))
+
+
+class RefusedText(NamedTuple):
+    """A text without an edit, and why it has none."""
+
+    text: str
+    reason: str
+
+
+def find_edits(
+    texts: Iterable[UserText],
+    rules: Sequence[EditRule],
+    counts: EditCounts,
+    *,
+    parser: str | None = None,
+    language: str = "en",
+) -> Iterator[Sequence[TextEdit] | RefusedText]:
+    """Yield the edits of each text, or the text with the reason why it has none. See :func:`make_edits`."""
     table = load_table(language)
     for text in parse_user_texts(texts, parser, language=language):
         counts.texts += 1
-        edits, reason = ([], text[1]) if isinstance(text, tuple) else edit_text(text, rules, table)
-        if reason:
-            counts.reasons[reason] += 1
+        edits: list[TextEdit] = []
+        if isinstance(text, tuple):
+            refused = RefusedText(*text)
+        else:
+            edits, reason = edit_text(text, rules, table)
+            refused = RefusedText(text.text, reason)
+        if refused.reason:
+            counts.reasons[refused.reason] += 1
+            yield refused
         for edit in edits:
             counts.edits[edit.kind] += 1
-            yield edit
+        if edits:
+            yield edits
+
+
+def select_edits(outcomes: Iterable[Sequence[TextEdit] | RefusedText]) -> Iterator[TextEdit]:
+    """Yield the edits, without the refused texts."""
+    for outcome in outcomes:
+        if not isinstance(outcome, RefusedText):
+            yield from outcome
 
 
 MARK_COLUMN = "right"

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.common.errors import UsageError, format_install
 from sentprobe.common.plots import Plots
-from sentprobe.common.tables import Caption, TableFormat, build_caption
+from sentprobe.common.tables import Caption, TableFormat, build_caption, build_frame
 from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.probe import CurvePoint, Preset
 from sentprobe.probes.datasets.dataset import ONE_HOT, Indices
@@ -371,13 +370,7 @@ class Results:
         Raises:
             UsageError: pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise UsageError(
-                f"a data frame needs the extra pandas (to_records() does not): {format_install('pandas')}"
-            ) from None
-        return pd.DataFrame(self.to_records())
+        return build_frame(self.to_records())
 
 
 def summarize_norms(lengths: Sequence[int], norms: NDArray[np.float64]) -> tuple[Norm, ...]:

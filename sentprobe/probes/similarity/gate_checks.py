@@ -1,14 +1,15 @@
 """The checks of ``probe gate`` in continuous integration: limits of false hits, and a stored result; JUnit XML."""
 
 from collections.abc import Iterator, Sequence
+from math import isnan
 from statistics import mean
 from xml.etree import ElementTree as ET
 
 from sentprobe.common.errors import SentprobeError, UsageError, escape_control_characters
 from sentprobe.common.values import group_by
 from sentprobe.probes.similarity.distance_draws import estimate_over_draws
-from sentprobe.probes.similarity.gate_rates import MEASURED, OWN, PARAPHRASES, GateDraw, GateRates, JudgedPair
-from sentprobe.probes.similarity.gate_tables import GateResults
+from sentprobe.probes.similarity.gate_rates import MEASURED, OWN, GateDraw, GateRates, JudgedPair
+from sentprobe.probes.similarity.gate_tables import GateResults, format_average
 from sentprobe.probes.similarity.gate_thresholds import HitLimits, check_names
 from sentprobe.probes.similarity.pair_scores import find_sign
 
@@ -70,6 +71,8 @@ def check_results(results: GateResults, limits: HitLimits) -> None:
         raise FalseHitsError("; ".join(problems))
 
 
+BUDGET = "budget"
+"""The name of the test case that fails if no threshold is within the budget."""
 MAX_LISTED = 200
 """The greatest number of pairs that a test case lists; wrong ones come first."""
 
@@ -78,19 +81,21 @@ def format_junit(results: GateResults, limits: HitLimits) -> str:
     """Return JUnit XML. A test case is one kind of negatives, with its measured pairs, their scores and verdicts.
 
     It fails if the rate of false hits may be too high, or is worse than in the stored result. With a stored result,
-    there is also a case for all paraphrases.
+    there is also a case for all paraphrases; without a threshold within the budget, a failed case for the budget.
     """
     exceeding, worse = find_exceeding(results, limits), find_worse(results)
     draw = results.draws[0]
     cases: dict[str, tuple[str, Sequence[GateRates]]] = {}
     for draws in results.list_cells():
-        false_hits, misses = (
-            100 * mean(getattr(rates, field) for rates in draws) for field in ("false_hits", "misses")
-        )
-        cases[draws[0].name] = f"false hits {false_hits:.1f}%, misses {misses:.1f}%", draws
-    if results.comparison is not None:
-        cases[PARAPHRASES] = f"misses {100 * (1 - draw.kept):.1f}%", ()
-    failing = {*exceeding, *worse}
+        figures = f"false hits {format_average(draws, 'false_hits')}"
+        if draws[0].same_pairs:
+            figures += f", misses {format_average(draws, 'misses')} of {results.positives}"
+        cases[draws[0].name] = figures, draws
+    if results.comparison is not None and not isnan(draw.kept):
+        cases[results.compared_name] = f"misses {100 * (1 - draw.kept):.1f}%", ()
+    if draw.failure:
+        cases[BUDGET] = draw.failure, ()
+    failing = {*exceeding, *worse, *({BUDGET} & {*cases})}
     counts = {"tests": str(len(cases)), "failures": str(len(failing)), "errors": "0"}
     suites = ET.Element("testsuites", counts)
     suite = ET.SubElement(suites, "testsuite", {"name": f"probe gate {draw.scorer}", **counts})
@@ -100,12 +105,15 @@ def format_junit(results: GateResults, limits: HitLimits) -> str:
             [f"false hits {exceeding[name]} (the upper end of the 95% interval counts)"] if name in exceeding else []
         )
         reasons += [f"worse than the stored result: {worse[name]}"] if name in worse else []
-        if reasons:
+        if name in failing:
             example = " / ".join(cell[0].example) if cell else ""
             message = "; ".join([figures, *reasons])
             ET.SubElement(case, "failure", message=message, type=FalseHitsError.__name__).text = example
         lines = [figures, *(_list_pairs(draw, cell[0]) if cell else ())]
         ET.SubElement(case, "system-out").text = "\n".join(map(escape_control_characters, lines))
+    ET.SubElement(suite, "system-out").text = "\n".join(
+        map(escape_control_characters, [str(results), f"Misses are of {results.positives}.", *results.pair_notes])
+    )
     for element in suites.iter():  # XML has no way to write most control characters
         if element.tag != "system-out":
             element.text = element.text and escape_control_characters(element.text)

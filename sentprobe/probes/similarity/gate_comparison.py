@@ -78,7 +78,7 @@ class GateDifference:
     """The difference in a figure: false hits or area under the ROC curve of a kind, or misses of all paraphrases."""
 
     name: str
-    """The contrast and form, or the user's kind, of the negatives; or "paraphrases"."""
+    """The contrast and form, or the user's kind, of the negatives; or "paraphrases" or "variants"."""
     figure: str
     """FALSE_HITS, MISSES or AUC."""
     pairs: int
@@ -196,7 +196,7 @@ Measures: TypeAlias = tuple[str, str]
 """The measures of both scorers."""
 
 
-def compare_gates(first: Gate, second: Gate, *, seed: int = 0) -> GateComparison:
+def compare_gates(first: Gate, second: Gate, *, seed: int = 0, same_name: str = PARAPHRASES) -> GateComparison:
     """Compare two scorers on the pairs that both have: false hits and areas by kind, and misses.
 
     False hits and misses are those of the pairs that both results measured, each at its own threshold. Their p-value is
@@ -206,6 +206,7 @@ def compare_gates(first: Gate, second: Gate, *, seed: int = 0) -> GateComparison
     no threshold; their test is that of DeLong et al. 1988, for pairs in units.
 
     - seed: of the bootstrap
+    - same_name: what the pairs are whose misses are compared
 
     Raises UsageError if the results have no measured pair in common.
     """
@@ -224,7 +225,7 @@ def compare_gates(first: Gate, second: Gate, *, seed: int = 0) -> GateComparison
         if negatives and paraphrases:
             rows.append(_compare_areas(name, negatives, paraphrases, measures))
     every_paraphrase = cells[-1][2] if cells[-1][2] else cells[0][2]
-    rows += _compare_errors(PARAPHRASES, MISSES, _select_measured(every_paraphrase), thresholds, measures)
+    rows += _compare_errors(same_name, MISSES, _select_measured(every_paraphrase), thresholds, measures)
     corrected = correct_p_values([row["p"] for row in rows], Correction.HOLM)
     return GateComparison(
         first=first.scorer,

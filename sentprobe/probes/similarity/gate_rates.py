@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from math import isfinite
+from math import isfinite, nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.common.errors import UsageError
+from sentprobe.common.errors import FormatError, UsageError
 from sentprobe.probes.similarity.gate_thresholds import (
     USUAL,
+    NoThresholdError,
     ThresholdRule,
     bound_false_hits,
     choose_budget_threshold,
@@ -93,13 +94,13 @@ class GateRates:
     """The share of the pairs with different meanings that pass the threshold."""
     false_hits_interval: Interval
     misses: float
-    """The share of the pairs with the same meaning that do not pass the threshold."""
+    """The share of the pairs with the same meaning that do not pass the threshold; nan without such pairs."""
     misses_interval: Interval
     auc: float
-    """The area under the ROC curve, in which a tie counts half."""
+    """The area under the ROC curve, in which a tie counts half; nan without pairs with the same meaning."""
     auc_interval: Interval
     eer: float
-    """The equal error rate: the rate of false hits at the threshold at which misses are equally frequent."""
+    """The equal error rate: the rate of false hits at the threshold at which misses are equally frequent; or nan."""
     pairs: int
     """The number of pairs with different meanings."""
     same_pairs: int
@@ -139,7 +140,7 @@ class GateDraw:
     keep: float | None
     """The share of paraphrases that the threshold was chosen to keep; None if the user set the threshold."""
     kept: float
-    """The share of the measured paraphrases that pass."""
+    """The share of the measured paraphrases that pass; nan without any."""
     rates: tuple[GateRates, ...]
     generated: tuple[GateRates, ...] = ()
     """If *rates* are of the user's pairs, the rates of generated pairs with the same lengths; else empty."""
@@ -149,6 +150,8 @@ class GateDraw:
     """The two scorers of a cascade; empty for a single scorer."""
     pairs: tuple[JudgedPair, ...] = field(default=(), repr=False)
     """All pairs in both halves: of the user, of the file of paraphrases, and generated ones."""
+    failure: str = ""
+    """Why no threshold is within the budget; the draw is then at the strictest at which a paraphrase passes."""
 
 
 def measure_gate(
@@ -172,7 +175,7 @@ def measure_gate(
 
     Raises:
         UsageError: a half of the units lacks pairs with the same meaning or with different meanings.
-        NoThresholdError: no threshold has as few false hits as the rule's budgets demand.
+        FormatError: the threshold is to be chosen, and no pair has the same meaning.
     """
     sign = find_sign(measure)
     rule = ThresholdRule(threshold=1.0) if measure == DECISION else rule
@@ -186,17 +189,27 @@ def measure_gate(
         for pairs in measured
         if pairs.kind not in left_out
     ]
-    _check_sizes([*(pairs for pairs in chosen if not pairs.kind), *measured])
+    needs_same = rule.threshold is None and paraphrases is None
+    if needs_same and not any(len(pairs.same.scores) for pairs in scored):
+        raise FormatError(
+            f"{scored[0].contrast or OWN_PAIRS}: only pairs with same=0, by which no threshold can be chosen; give "
+            "--threshold, --paraphrases, or pairs that mean the same (1)"
+        )
+    _check_sizes([*(pairs for pairs in chosen if not pairs.kind), *measured], needs_same=needs_same)
     pools = [_join_paraphrases(pairs) for pairs in (chosen, measured)]
     if paraphrases is not None:
         pools = [paraphrases.scores[_is_in_half(half, paraphrases.units)] for half in HALVES]
-    if not all(map(len, pools)):
+    if rule.threshold is None and not all(map(len, pools)):
         raise UsageError("too few paraphrases to choose a threshold on one half of them and measure it on the other")
+    failure = ""
     if rule.threshold is not None:
         limit = sign * rule.threshold
     elif rule.budgets:
         cells = [[pairs for pairs in half if pairs.kind not in left_out] for half in (chosen, measured)]
-        limit = choose_budget_threshold(pools[0], cells, rule, sign=sign)
+        try:
+            limit = choose_budget_threshold(pools[0], cells, rule, sign=sign)
+        except NoThresholdError as error:
+            limit, failure = error.strictest, str(error)
     else:
         limit = choose_threshold(pools[0], rule.share)
     complete = {pairs.name: pairs for pairs in scored}
@@ -211,17 +224,18 @@ def measure_gate(
         seed=seed,
         threshold=sign * limit,
         keep=rule.share if rule.threshold is None and not rule.budgets else None,
-        kept=float((pools[1] >= limit).mean()),
+        kept=float((pools[1] >= limit).mean()) if len(pools[1]) else nan,
         rates=tuple(_measure_pairs(pairs, complete[pairs.name], limit, rule) for pairs in measured),
         generated=tuple(_measure_pairs(pairs, pairs, limit) for pairs in generated),
         left_out=left_out,
         pairs=tuple(judged),
+        failure=failure,
     )
 
 
-def _check_sizes(cells: Sequence[ScoredPairs]) -> None:
+def _check_sizes(cells: Sequence[ScoredPairs], *, needs_same: bool) -> None:
     for pairs in cells:
-        if not (len(pairs.same.scores) and len(pairs.different.scores)):
+        if not ((len(pairs.same.scores) or not needs_same) and len(pairs.different.scores)):
             raise UsageError(
                 f"{pairs.contrast or OWN_PAIRS}: too few pairs to choose a threshold on one half of them and "
                 "measure it on the other; take more, or give a threshold"
@@ -273,6 +287,7 @@ def _measure_pairs(pairs: ScoredPairs, complete: ScoredPairs, limit: float, rule
     """Return the rates of *pairs*, with an example and the worst false hits of *complete*, the pairs of both halves."""
     same, different = pairs.same, pairs.different
     is_miss, is_hit = same.scores < limit, different.scores >= limit
+    has_same = len(same.scores) > 0
     budget = rule.find_budget(pairs)
     return GateRates(
         contrast=pairs.contrast,
@@ -281,18 +296,18 @@ def _measure_pairs(pairs: ScoredPairs, complete: ScoredPairs, limit: float, rule
         example=complete.find_shortest(),
         false_hits=float(is_hit.mean()),
         false_hits_interval=accuracy_interval(is_hit, different.units.tolist()),
-        misses=float(is_miss.mean()),
-        misses_interval=accuracy_interval(is_miss, same.units.tolist()),
-        auc=compute_auc(same.scores, different.scores),
-        auc_interval=compute_auc_interval(same, different),
-        eer=compute_equal_error_rate(same.scores, different.scores),
+        misses=float(is_miss.mean()) if has_same else nan,
+        misses_interval=accuracy_interval(is_miss, same.units.tolist()) if has_same else UNKNOWN,
+        auc=compute_auc(same.scores, different.scores) if has_same else nan,
+        auc_interval=compute_auc_interval(same, different) if has_same else UNKNOWN,
+        eer=compute_equal_error_rate(same.scores, different.scores) if has_same else nan,
         pairs=len(different.scores),
         same_pairs=len(same.scores),
         ties=pairs.ties,
         at_threshold=int((same.scores == limit).sum() + (different.scores == limit).sum()),
         curve=tuple(
             (float((same.scores < point).mean()), float((different.scores >= point).mean()))
-            for point in np.unique(np.quantile(same.scores, CURVE_SHARES, method="lower"))
+            for point in (np.unique(np.quantile(same.scores, CURVE_SHARES, method="lower")) if has_same else ())
         ),
         worst=tuple(pair for pair in complete.find_nearest() if pair.score >= limit),
         budget=budget,
@@ -300,6 +315,8 @@ def _measure_pairs(pairs: ScoredPairs, complete: ScoredPairs, limit: float, rule
     )
 
 
+UNKNOWN = Interval(0.0, 1.0)
+"""The interval of a rate of no pairs."""
 CURVE_SHARES = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 """The share of paraphrases below the threshold at each point of a curve."""
 

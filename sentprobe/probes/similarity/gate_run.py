@@ -30,7 +30,13 @@ from sentprobe.probes.similarity import pair_scores, text_pairs
 from sentprobe.probes.similarity.gate_comparison import compare_gates, read_stored_gate
 from sentprobe.probes.similarity.gate_rates import GateDraw, measure_gate
 from sentprobe.probes.similarity.gate_tables import GateResults
-from sentprobe.probes.similarity.gate_thresholds import USUAL, ThresholdRule, check_names, check_threshold
+from sentprobe.probes.similarity.gate_thresholds import (
+    USUAL,
+    NoThresholdError,
+    ThresholdRule,
+    check_names,
+    check_threshold,
+)
 from sentprobe.probes.similarity.measures import Nearness
 from sentprobe.probes.similarity.pair_scores import (
     CROSS_ENCODER,
@@ -44,7 +50,7 @@ from sentprobe.probes.similarity.pair_scores import (
     load_cross_encoder,
     load_decision,
 )
-from sentprobe.probes.similarity.text_pairs import PairsArgument
+from sentprobe.probes.similarity.text_pairs import VARIANTS, EditedTexts, PairsArgument, TextsArgument
 from sentprobe.probes.similarity.triplet_sentences import TripletSampling, build_triplet_spaces
 
 DRAW_STEP = 10
@@ -68,6 +74,9 @@ def gate(
     seed: int = 0,
     measure: str = "cosine",
     pairs: PairsArgument | None = None,
+    texts: TextsArgument | None = None,
+    column: str | None = None,
+    parser: str | None = None,
     lexicon: Lexicon | None = None,
     vocabulary: str | None = None,
     templates: Sequence[str] = ("all",),
@@ -95,7 +104,7 @@ def gate(
     - paraphrases: a file of paraphrases (columns a and b), which determine the threshold instead of those measured
     - budget: instead of *keep*, the share of false hits that no kind exceeds (95% upper bound), or such shares by
       contrast or kind ("": all others). The threshold is the one with most hits
-    - contrasts: by default, all that the templates allow
+    - contrasts: by default, all that the templates allow; with *texts*, none
     - n: the number of triplets of each contrast. Without *pairs*, these are the triplets that ``gen pairs``
       writes with this *n* and this seed
     - measure: cosine, dot or euclid (for which the threshold is a distance)
@@ -103,10 +112,14 @@ def gate(
     - pairs: a file of pairs, with the columns a, b, same and optionally kind, or tuples of these. The rates of these
       pairs are measured. For comparison, generated pairs are measured, too; their anchors have about the same
       distribution of token counts as the texts a
+    - texts: a file of texts, or the texts. Measured are their edits, as ``gen edit`` makes them, without generated
+      pairs unless *contrasts* names some. The threshold must be stated, or come from *paraphrases*: edits with the
+      same meaning (variants) are easier than real paraphrases
+    - column, parser: of *texts*, as of ``gen edit``
 
     Raises:
         UsageError: a value is wrong, or the model has no vectors.
-        NoThresholdError: no threshold is within the budget.
+        NoThresholdError: no threshold is within the budget; its *results* are the figures at the strictest one.
     """
     nearness = choose_member(Nearness, measure, what="measure", excluded=[Nearness.WHITENED])
     check_count("draws", draws)
@@ -118,10 +131,18 @@ def gate(
         first_rule = ThresholdRule(threshold=threshold, keep=keep, budgets=budgets)
     else:
         first_rule = ThresholdRule(threshold=threshold, keep=keep if threshold is None else None)
+    first_model, second_model, other_model = map(_read_model, (model, then, against))
+    if texts is not None and pairs is not None:
+        raise UsageError("--texts: leave out --pairs")
+    edited = None if texts is None else EditedTexts(texts, column=column, parser=parser)
+    variants_choose = edited is not None and paraphrases is None and (threshold is None or then is not None)
+    if variants_choose and isinstance(first_model, Spec) and first_model.kind != "python":  # a decision has none
+        raise UsageError(VARIANTS_SET_NOTHING)
     pair_source = prepare_pairs(
         contrasts,
         n=n,
         own_pairs=pairs,
+        edited=edited,
         paraphrases=paraphrases,
         lexicon=lexicon,
         vocabulary=vocabulary,
@@ -133,7 +154,6 @@ def gate(
     if paraphrases is not None and threshold is not None and then is None:
         raise UsageError("--threshold and --paraphrases: give one of them")
     stored = None if baseline is None else read_stored_gate(Path(baseline), seed=seed)
-    first_model, second_model, other_model = map(_read_model, (model, then, against))
     measured: list[GateDraw] = []
     other = None
     with show_bars(show=None if reporter is None else False) as bar:
@@ -141,6 +161,8 @@ def gate(
             build = partial(_build_scorer, seed=draw_seed, nearness=nearness, cache=cache)
             measure_pairs = partial(pair_source.measure, seed=draw_seed, reporter=reporter or bar)
             scorer = build(first_model, score)
+            if variants_choose and scorer.measure != DECISION:
+                raise UsageError(VARIANTS_SET_NOTHING)
             if threshold is not None:
                 check_threshold(threshold, scorer.measure)
             if then is None:
@@ -153,10 +175,33 @@ def gate(
             measured.append(replace(second, stages=cascade.build_stages(first.threshold, second.threshold)))
         if other_model is not None:
             other = measure_pairs(build(other_model), first_rule)
-    results = GateResults(tuple(measured), pair_source.left_out, pair_source.pair_notes, material=pair_source.material)
+    results = GateResults(
+        tuple(measured),
+        pair_source.left_out,
+        (*pair_source.pair_notes, *pair_source.describe_missing_lengths(measured)),
+        material=pair_source.material,
+        same_name="paraphrases" if edited is None else VARIANTS,
+    )
     if other is not None:
-        return replace(results, other=other, comparison=compare_gates(measured[0], other))
-    return results if stored is None else replace(results, comparison=compare_gates(stored, measured[0]))
+        comparison = compare_gates(measured[0], other, same_name=results.compared_name)
+        return replace(results, other=other, comparison=comparison)
+    if stored is not None:
+        return replace(results, comparison=compare_gates(stored, measured[0], same_name=results.compared_name))
+    _raise_failure(results)
+    return results
+
+
+VARIANTS_SET_NOTHING = (
+    "--texts: its variants are easier than real paraphrases, and set no threshold; give --paraphrases FILE, or "
+    "--threshold without --then"
+)
+
+
+def _raise_failure(results: GateResults) -> None:
+    """Raise NoThresholdError if a draw has no threshold within the budget."""
+    for draw in results.draws:
+        if draw.failure:
+            raise NoThresholdError(draw.failure, strictest=draw.threshold, results=results)
 
 
 def _check_comparison(*, then: object, against: object, baseline: object, draws: int, budget: object) -> None:
@@ -195,17 +240,23 @@ class PairSource:
         kinds = [pair.kind for pair in self.own_pairs if not pair.same]
         return kinds if self.own_pairs else [space.contrast.name for space in self.spaces]
 
+    def describe_missing_lengths(self, draws: Sequence[GateDraw]) -> list[str]:
+        """Return a note if no generated sentence is as long as the user's texts, though some were asked for."""
+        is_missing = self.own_pairs and self.spaces and not draws[0].generated
+        return ["No generated sentence has the length of a text in column a."] if is_missing else []
+
     def measure(self, scorer: PairScorer, rule: ThresholdRule = USUAL, *, seed: int, reporter: Reporter) -> GateDraw:
         """Measure the rates of a scorer in one draw, at the threshold that the rule states or chooses."""
         paraphrases = text_pairs.score_pairs(scorer, self.paraphrases) if self.paraphrases else None
-        own_scores = text_pairs.score_own_pairs(scorer, self.own_pairs) if self.own_pairs else []
         triplet_sets = [
             text_pairs.select_lengths(space, self.n, self.lengths, seed=seed)
             if self.own_pairs
             else space.sample(self.n, seed=seed)
             for space in self.spaces
         ]
-        reporter.begin(f"score with {shorten(scorer.name)}", sum(map(len, triplet_sets)))
+        reporter.begin(f"score with {shorten(scorer.name)}", len(self.own_pairs) + sum(map(len, triplet_sets)))
+        own_scores = text_pairs.score_own_pairs(scorer, self.own_pairs) if self.own_pairs else []
+        reporter.advance(len(self.own_pairs))
         generated = [
             pairs
             for triplets in triplet_sets
@@ -230,6 +281,7 @@ def prepare_pairs(
     *,
     n: int,
     own_pairs: PairsArgument | None = None,
+    edited: EditedTexts | None = None,
     paraphrases: Path | str | None = None,
     lexicon: Lexicon | None = None,
     vocabulary: str | None = None,
@@ -252,7 +304,8 @@ def prepare_pairs(
         held_out=side.values if side else (),
     )
     chosen_mood = None if mood is None else choose_member(Mood, mood, what="mood")
-    spaces, errors = build_triplet_spaces(words, contrasts, sampling, chosen_mood)
+    is_generated = edited is None or bool(contrasts)
+    spaces, errors = build_triplet_spaces(words, contrasts, sampling, chosen_mood) if is_generated else ([], [])
     loaded: tuple[TextPair, ...] = ()
     notes: tuple[str, ...] = ()
     material = f"generated sentences of the vocabulary {sampling.vocabulary}"
@@ -261,6 +314,9 @@ def prepare_pairs(
         loaded = text_pairs.load_pairs(own_pairs)
         notes = text_pairs.check_pairs(loaded, source)
         material = f"the pairs in {source}" if isinstance(own_pairs, Path | str) else "your pairs"
+    if edited is not None:
+        loaded, notes = edited.make_pairs(words.language.code)
+        material = f"edits of {edited.name}"
     return PairSource(
         spaces=spaces,
         left_out=tuple(map(str, errors)),

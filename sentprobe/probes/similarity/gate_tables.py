@@ -2,12 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import ceil
+from math import ceil, isnan
 from statistics import mean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sentprobe.common.errors import format_count
-from sentprobe.common.tables import Grid, GridCell, GridRow, ShownTable, TableFormat, format_records
+from sentprobe.common.tables import (
+    Grid,
+    GridCell,
+    GridRow,
+    ShownTable,
+    TableFormat,
+    build_frame,
+    format_records,
+    format_tables,
+)
 from sentprobe.common.values import format_json, group_by
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.probes.similarity.distance_draws import TripletEstimate, estimate_over_draws
@@ -17,11 +26,16 @@ from sentprobe.probes.similarity.gate_rates import PARAPHRASES, GateDraw, GateRa
 from sentprobe.probes.similarity.gate_thresholds import MEASURE_NAMES
 from sentprobe.probes.similarity.measures import NegativeKind
 from sentprobe.probes.similarity.pair_scores import DECISION, GateStage
+from sentprobe.probes.similarity.text_pairs import VARIANTS
 from sentprobe.probes.statistics import Interval
 
-HEADER = ("contrast and example", "negative in the", "false hits", "misses", "AUC", "EER")
+if TYPE_CHECKING:
+    import pandas as pd
 
+HEADER = ("contrast and example", "negative in the", "pairs", "false hits", "misses", "AUC", "EER")
 
+VARIED = f"{VARIANTS}, which are far easier than real paraphrases"
+"""What edits with the same meaning are."""
 GENERATED_LIMITS = (
     "Generated sentences tell which meanings a model confuses, not how often texts of people would be confused; "
     "--pairs measures yours."
@@ -44,8 +58,20 @@ class GateResults:
     """The comparison with another model or with a stored result."""
     other: GateDraw | None = None
     """The other model's rates."""
-    same_name: str = "paraphrases"
+    same_name: str = PARAPHRASES
     """What the pairs with one meaning are: paraphrases, or variants, which stand for no recall."""
+
+    @property
+    def positives(self) -> str:
+        """The pairs by which misses, AUC and EER of the rows are measured, as a noun phrase."""
+        if self.same_name == VARIANTS:
+            return VARIED
+        return "generated paraphrases" if self.draws[0].rates[0].contrast else "your paraphrases"
+
+    @property
+    def compared_name(self) -> str:
+        """The name of the pairs by which the misses of a comparison are measured."""
+        return PARAPHRASES if _has_paraphrase_file(self.draws[0]) else self.same_name
 
     def __str__(self) -> str:
         descriptions = _describe_draws(self.draws, self.same_name)
@@ -54,8 +80,18 @@ class GateResults:
                 f"{draw.scorer}, {_describe_draws([draw], self.same_name)}" for draw in self._list_draws()
             )
         sentences = [] if self.comparison is None else [str(self.comparison)]
+        if any(draw.failure for draw in self.draws):
+            sentences += ["No threshold is within the budget; these are figures at the strictest that lets a hit pass."]
         sentences += [f"Of {self.material}: {descriptions}."]
         return " ".join([*sentences, *([GENERATED_LIMITS] if self.draws[0].rates[0].contrast else [])])
+
+    def to_markdown(self, *, intervals: bool = False) -> str:
+        """Return the sentence, the tables and the notes in Markdown, with 95% *intervals* if wanted."""
+        return format_tables([*build_gate_tables(self, intervals=intervals)], TableFormat.MARKDOWN)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the records as a pandas data frame. Raises UsageError if pandas is not installed."""
+        return build_frame(self.to_records())
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one dictionary of scalar values for each combination of scorer, draw, contrast and form."""
@@ -70,7 +106,7 @@ class GateResults:
                 for name in ("false_hits", "misses", "auc"):
                     interval = values.pop(f"{name}_interval")
                     values |= {f"{name}_low": interval["low"], f"{name}_high": interval["high"]}
-                records.append(facts | values)
+                records.append({name: _get_known(value) for name, value in (facts | values).items()})
         return records
 
     def list_pair_records(self) -> list[dict[str, Any]]:
@@ -113,6 +149,11 @@ class GateResults:
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 
 
+def _get_known(value: Any) -> Any:
+    """Return None for nan, which JSON lacks, and any other value unchanged."""
+    return None if isinstance(value, float) and isnan(value) else value
+
+
 def _list_cells(draws: Sequence[GateDraw]) -> list[tuple[GateRates, ...]]:
     return [*zip(*(draw.rates for draw in draws), strict=True)]
 
@@ -129,36 +170,49 @@ def _describe_draws(draws: Sequence[GateDraw], same_name: str) -> str:
     forms = [f" in the {NEGATIVE_FORMS[NegativeKind(cell[0].form)]}" if cell[0].form else "" for cell in cells]
     passing = f"{hits[0]} of {negatives} pass{forms[0]}"
     passing += "".join(f", {share}{form}" for share, form in zip(hits[1:], forms[1:], strict=True))
+    described = f"{_describe_threshold(draws, same_name)}, {passing}"
+    if isnan(rates.auc):
+        return described
     areas = " and ".join(f"{100 * _average(cell, 'auc'):.1f}" for cell in cells)
     title = "areas" if len(cells) > 1 else "area"
-    return f"{_describe_threshold(draws, same_name)}, {passing} ({title} under the ROC curve: {areas})"
+    return f"{described} ({title} under the ROC curve: {areas})"
 
 
 def _describe_threshold(draws: Sequence[GateDraw], same_name: str) -> str:
     """Return the thresholds, and the share of paraphrases that pass, such as "at a cosine of 0.9157, where ..."."""
-    kept = f"{100 * mean(draw.kept for draw in draws):.1f}%"
-    has_file = any(pair.source == PARAPHRASES for pair in draws[0].pairs)
-    paraphrases = "your paraphrases" if has_file else same_name
+    kept = "" if isnan(draws[0].kept) else f"{100 * mean(draw.kept for draw in draws):.1f}%"
+    paraphrases = "your paraphrases" if _has_paraphrase_file(draws[0]) else same_name
     if draws[0].measure == DECISION and not draws[0].stages:
-        return f"where {draws[0].scorer} passes {kept} of {paraphrases}"
+        return f"where {draws[0].scorer} passes {kept} of {paraphrases}" if kept else f"with {draws[0].scorer}"
     stages: list[Sequence[GateDraw | GateStage]] = [*zip(*(draw.stages for draw in draws), strict=True)] or [draws]
     limits = []
     for stage in stages:
         scorer, measure = stage[0].scorer, MEASURE_NAMES.get(stage[0].measure, stage[0].measure)
         threshold = mean(draw.threshold for draw in stage)
         limits.append(scorer if measure == DECISION else f"a {measure} of {threshold:.4f}")
-    return f"at {', then '.join(limits)}, where {kept} of {paraphrases} pass"
+    return f"at {', then '.join(limits)}" + (f", where {kept} of {paraphrases} pass" if kept else "")
+
+
+def _has_paraphrase_file(draw: GateDraw) -> bool:
+    return any(pair.source == PARAPHRASES for pair in draw.pairs)
 
 
 def _average(draws: Sequence[GateRates], field: str) -> float:
     return float(mean(getattr(rates, field) for rates in draws))
 
 
+def format_average(draws: Sequence[GateRates], field: str) -> str:
+    """Return the mean rate of draws in percent; a dash for misses without any paraphrase."""
+    return NO_VALUE if isnan(_average(draws, field)) else f"{100 * _average(draws, field):.1f}%"
+
+
 def build_gate_tables(results: GateResults, *, intervals: bool) -> Iterator[ShownTable]:
     """Yield the table of the comparison, if there is one, that of the rates, and that of the other model's rates."""
     title = str(results)
     if results.comparison is not None:
-        yield title, build_comparison_grid(results.comparison), _format_comparison_notes(results.comparison)
+        positives = results.positives if results.compared_name == results.same_name else "your paraphrases"
+        notes = _format_comparison_notes(results.comparison, positives)
+        yield title, build_comparison_grid(results.comparison), notes
         title = results.draws[0].scorer
     yield title, build_gate_grid(results, intervals=intervals), format_gate_notes(results)
     if results.other is not None:
@@ -176,11 +230,11 @@ def build_comparison_grid(comparison: GateComparison) -> Grid:
     return Grid(("kind", "figure", "pairs", "first", "second", "difference", "p"), tuple(rows))
 
 
-def _format_comparison_notes(comparison: GateComparison) -> str:
+def _format_comparison_notes(comparison: GateComparison, positives: str) -> str:
     notes = [
         f"First: {comparison.first}. Second: {comparison.second}. In %; false hits and misses: each at its own "
         "threshold; AUC: of all pairs. Differences with 95% intervals, and p-values of paired tests (Holm). Marked: "
-        "significant at 5%."
+        f"significant at 5%. Misses and AUC are measured by {positives}."
     ]
     if comparison.unmatched:
         notes += [f"{format_count(comparison.unmatched, 'pair')} of only one result: not compared."]
@@ -194,13 +248,17 @@ def build_gate_grid(results: GateResults, *, intervals: bool) -> Grid:
         rates = draws[0]
         shares = [_format_rate(draws, field, intervals=intervals) for field in ("false_hits", "misses", "auc")]
         form = NEGATIVE_FORMS[NegativeKind(rates.form)] if rates.form else NO_VALUE
-        cells = tuple(map(GridCell, [form, *shares, _format_rate(draws, "eer", intervals=False)]))
+        numbers = sorted({draw.pairs for draw in draws})
+        pairs = "–".join(f"{number:,}" for number in dict.fromkeys([numbers[0], numbers[-1]]))
+        cells = tuple(map(GridCell, [form, pairs, *shares, _format_rate(draws, "eer", intervals=False)]))
         rows.append(GridRow(f"{rates.subject}: {' / '.join(rates.example)}", rates.contrast, cells))
     return Grid(HEADER, tuple(rows))
 
 
 def _format_rate(draws: Sequence[GateRates], field: str, *, intervals: bool) -> str:
     values = [getattr(rates, field) for rates in draws]
+    if isnan(values[0]):
+        return NO_VALUE
     if len(values) > 1:
         return format_share(estimate_over_draws(values), intervals=intervals)
     interval = getattr(draws[0], f"{field}_interval", None) or Interval(0.0, 1.0)
@@ -214,10 +272,11 @@ def format_gate_notes(results: GateResults) -> str:
     if draw.keep is not None:
         paraphrases = "the paraphrases that pass the first" if draw.stages else "paraphrases"
         half, figures = "one half of the units", "the figures are measured on the other half"
-        if any(pair.source == PARAPHRASES for pair in draw.pairs):
+        if _has_paraphrase_file(draw):
             paraphrases, half, figures = "your paraphrases", "one half of them", "all other pairs are measured"
         notes += [f"{threshold} was chosen to keep {100 * draw.keep:g}% of {paraphrases}, in {half}; {figures}."]
-    if bounds := [(rates.bound, rates.budget, rates.name) for rates in draw.rates if rates.bound is not None]:
+    bounds = [(rates.bound, rates.budget, rates.name) for rates in draw.rates if rates.bound is not None]
+    if bounds and not draw.failure:
         bound, _, name = max(bounds)
         budgets = " or ".join(f"{100 * budget:g}%" for budget in sorted({budget for _, budget, _ in bounds if budget}))
         notes += [
@@ -228,7 +287,7 @@ def format_gate_notes(results: GateResults) -> str:
     for stage in draw.stages:
         notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} per second."]
     if not draw.rates[0].contrast:
-        notes += [*_describe_own_pairs(draw, results.same_name), *results.pair_notes, *_describe_generated(draw)]
+        notes += [*_describe_own_pairs(draw, results.same_name), *_describe_generated(draw), *results.pair_notes]
     if len(results.draws) > 1:
         notes += [f"Mean ± standard deviation of {len(results.draws)} draws."]
     for draws in results.list_cells():
@@ -248,10 +307,19 @@ def _describe_own_pairs(draw: GateDraw, same_name: str) -> list[str]:
         f"{100 * interval.low:.1f}% to {100 * interval.high:.1f}%"
         for interval in (rates.false_hits_interval, rates.misses_interval)
     )
+    positives = format_count(rates.same_pairs, same_name.removesuffix("s"))
+    if not rates.same_pairs:
+        pairs = format_count(rates.pairs, "pair")
+        return [
+            f"Own pairs: {pairs} with different meanings and no {same_name} are measured, so that misses, AUC and EER "
+            f"are unknown; 95% interval of false hits: {false_hits}."
+        ]
     notes = [
-        f"Own pairs: {rates.same_pairs:,} {same_name} and {rates.pairs:,} other pairs are measured; 95% intervals: "
-        f"false hits {false_hits}, misses {misses}."
+        f"Own pairs: {positives} and {rates.pairs:,} other pairs are measured; 95% intervals: false hits {false_hits}, "
+        f"misses {misses}."
     ]
+    if same_name == VARIANTS:
+        notes += [f"Misses, AUC and EER are against {VARIED}."]
     # With fewer, not one may miss: the threshold is the lowest score, whatever share is to be kept (1e-9: rounding).
     if draw.keep is not None and rates.same_pairs * (1 - draw.keep) < 1 - 1e-9 and draw.keep < 1:
         fewest = ceil(1 / (1 - draw.keep) - 1e-9)
@@ -263,7 +331,7 @@ def _describe_generated(draw: GateDraw) -> list[str]:
     """Return notes that compare the rates of a user's pairs and of generated pairs."""
     own_rates = draw.rates[0]
     if not draw.generated:
-        return ["No generated sentence has the length of a text in column a."]
+        return []
     notes = ["The contrasts are generated pairs whose first texts have as many tokens as those in column a."]
     for field, title in (("false_hits", "False hits"), ("misses", "Misses")):
         interval = getattr(own_rates, f"{field}_interval")

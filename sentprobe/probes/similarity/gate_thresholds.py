@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, log
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,7 +21,16 @@ CONFIDENCE = 0.95
 
 
 class NoThresholdError(SentprobeError):
-    """No threshold lets few enough pairs of different meaning pass."""
+    """No threshold lets few enough pairs of different meaning pass.
+
+    - strictest: the highest score of a paraphrase, at which the least can be promised
+    - results: the :class:`~sentprobe.GateResults` at this threshold, if :func:`sentprobe.gate` raised the error
+    """
+
+    def __init__(self, message: str, *, strictest: float, results: Any = None) -> None:
+        super().__init__(message)
+        self.strictest = strictest
+        self.results = results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +131,8 @@ def choose_budget_threshold(
     )
     raise NoThresholdError(
         "no threshold at which a paraphrase passes keeps false hits within the budget; the least that can be promised "
-        f"(95% upper bound) is {listed}{more}, at the threshold {sign * candidates[0]:.4f}{hint}"
+        f"(95% upper bound) is {listed}{more}, at the threshold {sign * candidates[0]:.4f}{hint}",
+        strictest=float(candidates[0]),
     )
 
 
@@ -155,4 +165,5 @@ def check_threshold(threshold: float, measure: str) -> None:
     low, high = RANGES.get(measure, (-np.inf, np.inf))
     name = MEASURE_NAMES.get(measure, measure)
     if not (low <= threshold <= high and np.isfinite(threshold)):
-        raise UsageError(f"the threshold {threshold:g} is outside the range of the {name}, {low:g} to {high:g}")
+        near = f" (did you mean {threshold / 100:g}?)" if high == 1 < threshold <= 100 else ""
+        raise UsageError(f"the threshold {threshold:g} is outside the range of the {name}, {low:g} to {high:g}{near}")

@@ -1,17 +1,23 @@
-"""Pairs of texts from a file or from Python: a, b, whether they mean the same, and the kind of the difference."""
+"""Pairs of texts from a file or from Python: a, b, whether they mean the same, and the kind of the difference.
+
+Also the edits of a user's texts as such pairs.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
-from sentprobe.common.errors import FormatError, format_count
+from sentprobe.common.errors import FormatError, SentprobeError, format_count
 from sentprobe.common.values import group_by
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
+from sentprobe.probes.corpus.text_edits import EditCounts, choose_usual_rules, make_edits
+from sentprobe.probes.corpus.user_texts import UserText, is_parsed, read_user_texts
 from sentprobe.probes.datasets.records import read_named_rows
 from sentprobe.probes.datasets.row_files import JSONL, read_values
 from sentprobe.probes.similarity.pair_scores import BLOCK, PairScorer, ScoredPairs, ScoredSide, TextPair
@@ -75,11 +81,10 @@ def _parse_row(where: str, row: Sequence[str]) -> TextPair:
 
 
 def check_pairs(pairs: Sequence[TextPair], source: str) -> tuple[str, ...]:
-    """Return notes on doubtful labels. Raises FormatError if there are no pairs, or pairs with one label only."""
+    """Return notes on doubtful labels. Raises FormatError if there are no pairs, or none with different meanings."""
     labels = group_by(pairs, lambda pair: tuple(sorted(pair[:2])))
-    label_set = {pair.same for pair in pairs}
-    if len(label_set) < 2:
-        content = f"only pairs with same={int(*label_set)}" if pairs else "no pairs"
+    if all(pair.same for pair in pairs):
+        content = "only pairs with same=1" if pairs else "no pairs"
         raise FormatError(f"{source}: {content}; pairs that mean the same (1) and others (0) are needed")
     contradictory = [texts for texts, group in labels.items() if len({pair.same for pair in group}) > 1]
     notes = []
@@ -90,6 +95,53 @@ def check_pairs(pairs: Sequence[TextPair], source: str) -> tuple[str, ...]:
         count = format_count(len(contradictory), "pair")
         notes.append(f"Own pairs: {count} with both labels, same=1 and same=0, such as {first!r}, {second!r}.")
     return tuple(notes)
+
+
+TextsArgument: TypeAlias = Path | str | Iterable[str]
+"""A file of texts, or texts."""
+VARIANTS = "variants"
+"""The name of edits with the same meaning, which are easier than paraphrases."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditedTexts:
+    """A user's texts, whose opposites and variants (see ``gen edit``) are measured.
+
+    - column: the column of a table with texts
+    - parser: the parser of the texts, such as ``spacy:en_core_web_sm``
+    """
+
+    texts: TextsArgument
+    column: str | None = None
+    parser: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The texts, as a noun phrase."""
+        return f"the texts in {self.texts}" if isinstance(self.texts, Path | str) else "your texts"
+
+    def make_pairs(self, language: str) -> tuple[tuple[TextPair, ...], tuple[str, ...]]:
+        """Return the opposites and variants as pairs, with notes on them.
+
+        Raises UsageError for a wrong file or parser, SentprobeError if no text has an opposite.
+        """
+        has_parse = self.parser is not None
+        if isinstance(self.texts, Path | str):
+            has_parse = has_parse or is_parsed(str(self.texts))
+            texts = read_user_texts(str(self.texts), column=self.column)
+        else:
+            texts = map(UserText, self.texts)
+        rules = choose_usual_rules(language=language, has_parse=has_parse)
+        counts = EditCounts()
+        edits = make_edits(texts, rules, counts, parser=self.parser, language=language)
+        pairs = tuple(TextPair(edit.a, edit.b, bool(edit.same), edit.kind) for edit in edits)
+        if all(pair.same for pair in pairs):
+            advice = "" if has_parse else "; --parser finds more"
+            raise SentprobeError(f"{self.name}: none has an opposite{advice}, or measure your own --pairs")
+        return pairs, (
+            f"{counts.edited:,} of {format_count(counts.texts, 'text')} with an edit or variant; gen edit --refused "
+            "lists the others.",
+        )
 
 
 def read_paraphrases(path: Path) -> tuple[TextPair, ...]:

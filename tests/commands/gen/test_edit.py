@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from helpers.edit_parses import FOLDER
 from helpers.in_process import Command, check_refusal, check_success
+
+import sentprobe
 
 QUESTIONS = """Is there a 20% discount?
 Are you open on Monday?
@@ -136,25 +139,84 @@ def test_gate_reads_the_output(tmp_path: Path, run_program: Command) -> None:
 
 
 def test_gate_measures_edits_of_texts(run_program: Command) -> None:
-    line = ("probe", "gate", "bow?dim=8", "-c", "role", "-n", 40, "--no-cache", "--threshold", "0.9", "--texts", PARSED)
-    code, out, err = run_program(*line)
-    assert code == 0
+    line = ("probe", "gate", "bow?dim=8", "--no-cache", "--threshold", "0.9", "--texts", PARSED)
+    out = check_success(run_program(*line))
     assert f"edits of the texts in {PARSED}" in " ".join(out.split())
     assert "Misses, AUC and EER are against variants" in out
     assert "paraphrases pass" not in out
     assert all(kind in out for kind in ("negation", "calendar"))
-    assert "with an edit or variant; gen edit says why others have none" in err
+    assert "with an edit or variant; gen edit --refused lists the others." in out
+    assert "role" not in out
+    assert re.search(r"role: .* / ", check_success(run_program(*line, "-c", "role", "-n", 40)))
+    compared = " ".join(check_success(run_program(*line, "--against", "bow?dim=4")).split())
+    assert re.search(r"│ variants │ (\* )?misses │", compared)
+    assert "Misses and AUC are measured by variants, which are far easier than real paraphrases." in compared
+    junit = check_success(run_program(*line, "-f", "junit"))
+    assert re.search(r"misses [\d.]+% of variants, which are far easier than real paraphrases\n", junit)
     for words, message in (
+        ((*line, "-n", 40), "--n is for generated pairs, which --texts measures only with --contrast"),
         (line[:-4] + line[-2:], "--texts: its variants are easier than real paraphrases, and set no threshold; give"),
         ((*line, "--pairs", "p.csv"), "--texts: leave out --pairs"),
     ):
         check_refusal(run_program(*words), message)
 
 
+def test_gate_takes_texts_in_python(texts: Path, tmp_path: Path) -> None:
+    """The same figures from a file, from a column of a table, and from a list."""
+    lines = [line for line in QUESTIONS.splitlines() if line]
+    table = tmp_path / "faq.csv"
+    table.write_text("\n".join(["id,question", *(f"{n},{line}" for n, line in enumerate(lines))]), "utf-8")
+    results = [
+        sentprobe.gate("bow?dim=8", threshold=0.9, texts=source, column=column)
+        for source, column in ((texts, None), (table, "question"), (lines, None))
+    ]
+    records = [result.to_records() for result in results]
+    assert records[0] == records[1] == records[2]
+    assert {row["kind"]: row["pairs"] for row in records[0]} == {"": 4, "calendar": 1, "number": 2, "unit": 1}
+    assert results[2].to_markdown().startswith("**Of edits of your texts: at a cosine of 0.9000")
+    assert results[2].to_frame()["pairs"].tolist() == [4, 1, 2, 1]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_refused_texts_are_listed_with_the_reason(
+    suffix: str, texts: Path, tmp_path: Path, run_program: Command
+) -> None:
+    """The texts without an edit are those that the notes count; the others are those in the edits."""
+    path = tmp_path / f"refused.{suffix}"
+    code, out, err = run_program("gen", "edit", texts, "--refused", "--out", path)
+    assert (code, out) == (0, "")
+    assert err.endswith("      1 without an edit: no rule's pattern occurs\n")
+    if suffix == "parquet":
+        rows = pq.read_table(path).to_pylist()
+    elif suffix == "jsonl":
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    else:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [*csv.DictReader(file, delimiter="\t" if suffix == "tsv" else ",")]
+    assert rows == [{"text": "Is the app free?", "reason": "no rule's pattern occurs"}]
+    texts.write_text("Are you open on Monday?\n", "utf-8")
+    check_success(run_program("gen", "edit", texts, "--refused", "--out", path))
+    if suffix == "parquet":
+        assert pq.read_table(path).to_pydict() == {"text": [], "reason": []}
+    else:
+        header = {"csv": "text,reason\n", "tsv": "text\treason\n", "jsonl": ""}
+        assert path.read_text("utf-8") == header[suffix]
+
+
+def test_every_text_has_an_edit_or_a_reason(run_program: Command) -> None:
+    edited = {json.loads(line)["a"] for line in check_success(run_program("gen", "edit", PARSED)).splitlines()}
+    refused = [json.loads(line) for line in check_success(run_program("gen", "edit", PARSED, "--refused")).splitlines()]
+    lines = PARSED.read_text("utf-8").splitlines()
+    written = [line.removeprefix("# text = ") for line in lines if line.startswith("# text = ")]
+    assert edited | {row["text"] for row in refused} == {*written}
+    assert all(row["reason"] for row in refused)
+
+
 BAD_INPUT = [
     ("{texts} --language de --kind variants", "German"),
     ("", "name a file of texts, or --list to see the kinds"),
     ("{folder}/none.txt", "none.txt: there is no such file"),
+    ("{texts} --refused --review 9", "--refused and --review: give one of them"),
     ("{texts} --kind negation", "the kind 'negation' needs a parse: add --parser spacy:MODEL or --parser stanza"),
     ("{texts} --kind negatoin", "there is no kind 'negatoin' (did you mean 'negation'?)"),
     ("{texts} --language fr", "there are no edits for the language 'fr'; known: en, de"),

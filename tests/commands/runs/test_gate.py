@@ -32,11 +32,14 @@ def test_sentence_and_the_table(command: Command) -> None:
         shown,
     )
     rows = [line.strip("| ").split(" | ") for line in shown.splitlines() if line.startswith("| role: ")]
-    assert [(row[1], row[2], row[4]) for row in rows] == [
-        ("anchor's form", "100.0", "0.0"),
-        ("positive's form", rows[1][2], "50.0"),
+    pairs = json.loads(command(*ROLE, "-f", "json")[1])["pairs"]
+    measured = [pair for pair in pairs if pair["form"] == "form" and pair["half"] == "measured"]
+    assert [(row[1], row[2], row[5]) for row in rows] == [
+        ("anchor's form", str(len(measured)), "0.0"),
+        ("positive's form", str(len(measured)), "50.0"),
     ]
-    assert float(rows[1][2]) + float(rows[1][3]) == pytest.approx(100)
+    assert rows[0][3] == "100.0"
+    assert float(rows[1][3]) + float(rows[1][4]) == pytest.approx(100)
     assert "role (form): 60 negatives have exactly the positive's score." in shown
     assert "[" in command(*ROLE, "--intervals", "-f", "markdown")[1]
 
@@ -228,6 +231,45 @@ def test_own_pairs(command: Command, tmp_path: Path) -> None:
     assert "too few pairs to choose a threshold" in err
 
 
+@pytest.mark.parametrize("name", ["gate.csv", "gate.json", "gate.html", "gate.xml", "gate.md", "gate.txt"])
+def test_written_file_is_announced(name: str, command: Command, tmp_path: Path) -> None:
+    """The sentence and the path stand on stderr, so that stdout stays free for data."""
+    code, shown, err = command(*ROLE, "--out", tmp_path / name)
+    assert (code, shown) == (0, "")
+    assert "\nOf generated sentences of the vocabulary compeval: at a cosine of " in err
+    assert err.endswith(f"\ngate: {tmp_path / name}\n")
+    assert "gate: " not in command(*ROLE, "--out", "-")[2]
+
+
+@pytest.mark.usefixtures("working_folder")
+def test_pairs_without_paraphrases_have_false_hits_only(command: Command) -> None:
+    """Of three pairs with other meanings, one has the same words, and passes."""
+    Path("pairs.csv").write_text("a,b,same\nx y,y x,0\nx,z,0\nx,w,0\n", encoding="utf-8")
+    line = ("gate", "bow?dim=50", "--pairs", "pairs.csv", "-c", "role", "-n", "20", "--no-cache")
+    stated = (*line, "--threshold", "0.9")
+    (rate, *_) = json.loads(check_success(command(*stated, "-f", "json")))["rates"]
+    assert (rate["false_hits"], rate["pairs"], rate["same_pairs"]) == (pytest.approx(1 / 3), 3, 0)
+    assert {rate[name] for name in ("kept", "misses", "auc", "eer")} == {None}
+    shown = check_success(command(*stated, "-f", "markdown"))
+    assert shown.startswith(
+        "**Of the pairs in pairs.csv: at a cosine of 0.9000, 33.3% of pairs with different meanings"
+    )
+    assert re.search(r"own pairs: x / z \| - \| 3 \| 33\.3 \| - \| - \| - \|", shown)
+    assert "3 pairs with different meanings and no paraphrases are measured, so that misses, AUC and EER are" in shown
+    junit = ET.fromstring(check_success(command(*stated, "-f", "junit")))
+    outputs = [case.findtext("system-out") or "" for case in junit.iter("testcase")]
+    assert outputs[0].startswith("false hits 33.3%\n")
+    check_success(command(*stated, "-o", "page.html"))
+    assert "misses (%)" not in Path("page.html").read_text("utf-8")
+    assert "AUC" not in check_success(command(*stated, "--against", "bow?dim=9", "-f", "csv")).partition("pair,")[0]
+    check_refusal(
+        command(*line), "own pairs: only pairs with same=0, by which no threshold can be chosen; give --threshold, ",
+        code=1, progress=True,
+    )  # fmt: skip
+    Path("pairs.csv").write_text("a,b,same\nx,x,1\n", encoding="utf-8")
+    check_refusal(command(*stated), "pairs.csv: only pairs with same=1", code=1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -237,7 +279,13 @@ def test_own_pairs(command: Command, tmp_path: Path) -> None:
         ("--max-false-hits rol=5%", "--max-false-hits rol=5%: no contrast 'rol' is measured (did you mean 'role'?)"),
         ("--max-false-hits 5% --max-false-hits 6%", "--max-false-hits 6%: a limit for all is given twice"),
         ("--threshold 0.8 --keep 90%", "--threshold and --keep: give one of them"),
-        ("--threshold 2", "the threshold 2 is outside the range of the cosine, -1 to 1"),
+        ("--threshold -2", "the threshold -2 is outside the range of the cosine, -1 to 1\n"),
+        ("--threshold 85", "the threshold 85 is outside the range of the cosine, -1 to 1 (did you mean 0.85?)"),
+        ("--threshold 85%", "--threshold 85%: a similarity as a number is expected, such as 0.85"),
+        ("--threshold 0,85", "--threshold 0,85: a similarity as a number is expected, such as 0.85"),
+        ("--threshold high", "--threshold high: a similarity as a number is expected, such as 0.9"),
+        ("--column question", "--column is for --texts"),
+        ("-p stanza", "--parser is for --texts"),
         ("--format xml", "there is no format 'xml'"),
         ("--format junit --intervals", "--intervals is for tables and records; the format junit has no intervals"),
         ("--pairs x.csv", "x.csv"),

@@ -11,6 +11,7 @@ import pytest
 from helpers.in_process import Command, check_refusal, check_success
 from helpers.shared import ROOT
 
+import sentprobe
 from sentprobe.probes.similarity.gate_checks import MAX_LISTED
 
 SMALL = ("gate", "bow?dim=8", "-c", "role", "-c", "noun", "-n", "60", "--no-cache")
@@ -63,6 +64,7 @@ def test_junit_lists_the_worst_pairs(command: Command) -> None:
     out = check_success(command("gate", "bow?dim=8", "-c", "role", "-n", "200", "--threshold", "0.5", "-f", "junit"))
     for case in ET.fromstring(out).iter("testcase"):
         lines = (case.findtext("system-out") or "").splitlines()
+        assert re.fullmatch(r"false hits [\d.]+%, misses [\d.]+% of generated paraphrases", lines[0])
         assert len(lines) == MAX_LISTED + 2
         assert lines[-1] == "and 200 more, which --format csv and json list"
         verdicts = [re.split(r" -?\d\.", line)[0] for line in lines[1:-1]]
@@ -77,9 +79,26 @@ def test_budget(command: Command) -> None:
     rates = json.loads(command(*budget, "-f", "json")[1])["rates"]
     assert {row["budget"] for row in rates if row["contrast"] == "noun"} == {0.1}
     assert all(row["false_hits"] < row["bound"] <= 0.1 for row in rates if row["contrast"] == "noun")
-    code, shown, err = command(*budget[:-1], "role=10%")
-    assert (code, shown) == (1, "")
+
+
+def test_failed_budget_shows_the_strictest_threshold(command: Command, tmp_path: Path) -> None:
+    """All exchanged roles pass at any threshold: the table and the sentence are shown, and the exit code is 1."""
+    line = ("gate", "bow?dim=8", "-c", "role", "-c", "noun", "-n", "100", "--budget", "role=10%", "--no-cache")
+    code, shown, err = command(*line, "-f", "markdown")
+    assert code == 1
+    assert shown.startswith("**No threshold is within the budget; these are figures at the strictest that lets a hit ")
+    assert re.search(r"\n\| role: .* \| anchor's form \| \d+ \| 100\.0 \|", shown)
+    assert "confidence of 95%" not in shown
     assert "the least that can be promised (95% upper bound) is 100.0% of role (anchor)" in err
+    assert command(*line, "--out", tmp_path / "gate.xml")[0] == 1
+    junit = ET.parse(tmp_path / "gate.xml").getroot()
+    assert [case.get("name") for case in junit.iter("testcase") if case.find("failure") is not None] == ["budget"]
+    assert junit.get("failures") == "1"
+    with pytest.raises(sentprobe.SentprobeError, match="no threshold at which a paraphrase passes") as caught:
+        sentprobe.gate("bow?dim=8", contrasts=["role"], n=100, budget=0.1)
+    results = caught.value.results  # type: ignore[attr-defined]
+    assert results.draws[0].threshold == caught.value.strictest  # type: ignore[attr-defined]
+    assert results.draws[0].rates[0].false_hits == 1
 
 
 @pytest.mark.usefixtures("working_folder")

@@ -173,8 +173,11 @@ def build_gate_page(results: GateResults, *, command: str, intervals: bool) -> s
 
 
 def _draw_curves(results: GateResults) -> pn.ResultPicture:
-    """Return the plot of the first draw, with a panel for each form of negative and a line for each contrast."""
-    rates = (*results.draws[0].rates, *results.draws[0].generated)
+    """Return the plot of the first draw, with a panel for each form of negative and a line for each contrast.
+
+    Without paraphrases, there is no panel.
+    """
+    rates = [rates for rates in (*results.draws[0].rates, *results.draws[0].generated) if rates.curve]
     marks = pn.number_marks(case.subject for case in rates)
     panels = []
     for form, cases in group_by(rates, lambda case: case.form).items():
