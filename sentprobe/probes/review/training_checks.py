@@ -190,11 +190,12 @@ def find_unconverged(table: Results) -> Iterator[ClaimFinding]:
             by_severity[severity].append((first, figure))
     for severity, cells in by_severity.items():
         if cells:
+            longer = 2 * max(first.preset.max_epochs for first, _ in cells)
             yield ClaimFinding(
                 severity=severity,
                 problem=SEVERITY_TEXTS[severity],
                 figures=tuple(figure for _, figure in cells),
-                advice="Train longer: --set max_epochs=N.",
+                advice=f"Train longer, twice as long at first: --set max_epochs={longer}.",
                 task=", ".join(dict.fromkeys(first.task for first, _ in cells)),
                 encoder=", ".join(dict.fromkeys(first.encoder for first, _ in cells)),
             )

@@ -285,6 +285,15 @@ def test_repetitions() -> None:
     assert advised(baselines) == []
 
 
+def test_unconverged_probes_get_a_number_of_epochs() -> None:
+    """The advice can be pasted: twice the largest limit that was reached."""
+    stop = stop_probes(Condition.PROBE, 1)
+    results = [stop(record) for record in SOUND.records if record.encoder == "poor"]
+    longer = [replace(results[0], preset=replace(results[0].preset, max_epochs=900)), *results[1:]]
+    advice = [find_by("convergence", Results(tuple(records)))[0].advice for records in (results, longer)]
+    assert [re.search(r"--set max_epochs=(\d+)\.", text)[1] for text in advice] == ["1400", "1800"]  # type: ignore[index]
+
+
 def test_unconverged_informative_control_is_found() -> None:
     def ended(result: Result) -> Result:
         changed = change_probes(result, lambda e: replace(e, converged=False), Condition.BAG_OF_WORDS)
