@@ -28,6 +28,7 @@ from sentprobe.probes.similarity.pair_scores import (
     find_sign,
     name_pairs,
 )
+from sentprobe.probes.similarity.text_pairs import ONLY_DIFFERENT
 from sentprobe.probes.statistics import Floats, Interval, accuracy_interval, count_effective, wilson
 
 SOURCES = ("generated", "pairs", "paraphrases")
@@ -191,10 +192,7 @@ def measure_gate(
     ]
     needs_same = rule.threshold is None and paraphrases is None
     if needs_same and not any(len(pairs.same.scores) for pairs in scored):
-        raise FormatError(
-            f"{scored[0].contrast or OWN_PAIRS}: only pairs with same=0, by which no threshold can be chosen; give "
-            "--threshold, --paraphrases, or pairs that mean the same (1)"
-        )
+        raise FormatError(f"{OWN_PAIRS}: {ONLY_DIFFERENT}")
     _check_sizes([*(pairs for pairs in chosen if not pairs.kind), *measured], needs_same=needs_same)
     pools = [_join_paraphrases(pairs) for pairs in (chosen, measured)]
     if paraphrases is not None:

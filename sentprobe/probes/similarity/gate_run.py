@@ -135,14 +135,16 @@ def gate(
     if texts is not None and pairs is not None:
         raise UsageError("--texts: leave out --pairs")
     edited = None if texts is None else EditedTexts(texts, column=column, parser=parser)
-    variants_choose = edited is not None and paraphrases is None and (threshold is None or then is not None)
-    if variants_choose and isinstance(first_model, Spec) and first_model.kind != "python":  # a decision has none
+    pairs_choose = paraphrases is None and (threshold is None or then is not None)
+    has_threshold = isinstance(first_model, Spec) and first_model.kind != "python"  # a decision has none
+    if edited is not None and pairs_choose and has_threshold:
         raise UsageError(VARIANTS_SET_NOTHING)
     pair_source = prepare_pairs(
         contrasts,
         n=n,
         own_pairs=pairs,
         edited=edited,
+        needs_same=pairs_choose and has_threshold,
         paraphrases=paraphrases,
         lexicon=lexicon,
         vocabulary=vocabulary,
@@ -161,7 +163,7 @@ def gate(
             build = partial(_build_scorer, seed=draw_seed, nearness=nearness, cache=cache)
             measure_pairs = partial(pair_source.measure, seed=draw_seed, reporter=reporter or bar)
             scorer = build(first_model, score)
-            if variants_choose and scorer.measure != DECISION:
+            if edited is not None and pairs_choose and scorer.measure != DECISION:
                 raise UsageError(VARIANTS_SET_NOTHING)
             if threshold is not None:
                 check_threshold(threshold, scorer.measure)
@@ -227,7 +229,7 @@ class PairSource:
     left_out: tuple[str, ...]
     n: int
     material: str
-    """What is measured, as a noun phrase, such as "the pairs in mine.csv"."""
+    """The measured material, as a noun phrase, such as "the pairs in mine.csv"."""
     own_pairs: tuple[TextPair, ...]
     lengths: Counter[int]
     """For each number of tokens in the first text, the number of the user's pairs."""
@@ -282,6 +284,7 @@ def prepare_pairs(
     n: int,
     own_pairs: PairsArgument | None = None,
     edited: EditedTexts | None = None,
+    needs_same: bool = False,
     paraphrases: Path | str | None = None,
     lexicon: Lexicon | None = None,
     vocabulary: str | None = None,
@@ -312,7 +315,7 @@ def prepare_pairs(
     if own_pairs is not None:
         source = str(own_pairs) if isinstance(own_pairs, Path | str) else "pairs"
         loaded = text_pairs.load_pairs(own_pairs)
-        notes = text_pairs.check_pairs(loaded, source)
+        notes = text_pairs.check_pairs(loaded, source, needs_same=needs_same)
         material = f"the pairs in {source}" if isinstance(own_pairs, Path | str) else "your pairs"
     if edited is not None:
         loaded, notes = edited.make_pairs(words.language.code)

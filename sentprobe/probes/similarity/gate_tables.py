@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 HEADER = ("contrast and example", "negative in the", "pairs", "false hits", "misses", "AUC", "EER")
 
 VARIED = f"{VARIANTS}, which are far easier than real paraphrases"
-"""What edits with the same meaning are."""
+"""A description of edits with the same meaning."""
 GENERATED_LIMITS = (
     "Generated sentences tell which meanings a model confuses, not how often texts of people would be confused; "
     "--pairs measures yours."
@@ -53,7 +53,7 @@ class GateResults:
     pair_notes: tuple[str, ...] = ()
     """Notes on doubtful labels of the user's pairs."""
     material: str = ""
-    """What is measured, as a noun phrase, such as "the pairs in mine.csv"."""
+    """The measured material, as a noun phrase, such as "the pairs in mine.csv"."""
     comparison: GateComparison | None = None
     """The comparison with another model or with a stored result."""
     other: GateDraw | None = None

@@ -80,12 +80,24 @@ def _parse_row(where: str, row: Sequence[str]) -> TextPair:
     return TextPair(first, second, LABELS[label], *kinds)
 
 
-def check_pairs(pairs: Sequence[TextPair], source: str) -> tuple[str, ...]:
-    """Return notes on doubtful labels. Raises FormatError if there are no pairs, or none with different meanings."""
+ONLY_DIFFERENT = (
+    "only pairs with same=0, by which no threshold can be chosen; give --threshold, --paraphrases, or pairs that mean "
+    "the same (1)"
+)
+"""The error of pairs that are to choose a threshold and cannot."""
+
+
+def check_pairs(pairs: Sequence[TextPair], source: str, *, needs_same: bool) -> tuple[str, ...]:
+    """Return notes on doubtful labels.
+
+    Raises FormatError if there are no pairs, none with different meanings, or, if needed, none with the same meaning.
+    """
     labels = group_by(pairs, lambda pair: tuple(sorted(pair[:2])))
     if all(pair.same for pair in pairs):
         content = "only pairs with same=1" if pairs else "no pairs"
         raise FormatError(f"{source}: {content}; pairs that mean the same (1) and others (0) are needed")
+    if needs_same and not any(pair.same for pair in pairs):
+        raise FormatError(f"{source}: {ONLY_DIFFERENT}")
     contradictory = [texts for texts, group in labels.items() if len({pair.same for pair in group}) > 1]
     notes = []
     if identical := sum(pair.first == pair.second for pair in pairs):

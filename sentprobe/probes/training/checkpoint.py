@@ -66,7 +66,7 @@ def write_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Opti
 
 
 def _digest_record(record: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a state: one digit of it changed would resume a training with other results."""
+    """Return the SHA-256 of a state: one changed digit would resume a training with other results."""
     return sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 

@@ -263,7 +263,7 @@ def test_pairs_without_paraphrases_have_false_hits_only(command: Command) -> Non
     assert "misses (%)" not in Path("page.html").read_text("utf-8")
     assert "AUC" not in check_success(command(*stated, "--against", "bow?dim=9", "-f", "csv")).partition("pair,")[0]
     check_refusal(
-        command(*line), "own pairs: only pairs with same=0, by which no threshold can be chosen; give --threshold, ",
+        command(*line), "pairs.csv: only pairs with same=0, by which no threshold can be chosen; give --threshold, ",
         code=1, progress=True,
     )  # fmt: skip
     Path("pairs.csv").write_text("a,b,same\nx,x,1\n", encoding="utf-8")
