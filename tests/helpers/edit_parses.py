@@ -36,7 +36,7 @@ def write_parses(model: str) -> None:
 
     parser = load_parser(f"spacy:{model}")
     rules = [rule for rule in load_table("en").rules if rule.needs_parse]
-    examples = [text for rule in rules for text in (rule.example[0], rule.refused[0])]
+    examples = [text for rule in rules for text in (rule.example[0], rule.refused[0], rule.other) if text]
     texts = [*dict.fromkeys([*examples, *(row[0] for rows in TRAPS.values() for row in rows)])]
     blocks = []
     for text, parse in zip(texts, parser.parse([parser.tokenize(text) for text in texts]), strict=True):

@@ -10,6 +10,7 @@ from typing import Any
 
 from sentprobe.common.errors import FormatError, UsageError, suggest
 from sentprobe.generator.edits.edit_patterns import TokenPattern, parse_pattern
+from sentprobe.generator.edits.own_objects import ObjectSample
 
 LANGUAGES: Mapping[str, str] = {"en": "english.toml", "de": "german.toml"}
 """The file of each language's table."""
@@ -47,6 +48,8 @@ class EditRule:
     example: tuple[str, str]
     refused: tuple[str, str]
     """A text that the rule must refuse, and the reason."""
+    other: str = ""
+    """A second text of the example, for a change that takes words from the user's other texts."""
 
     @property
     def needs_parse(self) -> bool:
@@ -67,6 +70,8 @@ class EditTable:
     lists: Mapping[str, Any]
     left_out: Mapping[str, str]
     """The kinds that the language lacks, with the reason."""
+    objects: ObjectSample | None = None
+    """Objects of verbs in the user's texts, for changes that need them."""
 
     def choose_rules(self, kinds: Sequence[str] = ()) -> list[EditRule]:
         """Return the rules of the named kinds, or of the default kinds. Raises UsageError."""
@@ -126,6 +131,7 @@ def _build_rule(
         words=lists[words] if isinstance(words, str) else words,
         example=(row["example"][0], row["example"][1]),
         refused=(row["refused"][0], row["refused"][1]),
+        other=row.get("other", ""),
     )
 
 

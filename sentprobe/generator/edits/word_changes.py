@@ -7,6 +7,7 @@ from sentprobe.generator.edits.edit_clauses import FoundPlace
 from sentprobe.generator.edits.edit_table import EditRule, EditTable
 from sentprobe.generator.edits.edit_text import EditableText, RefusalError, Splice
 from sentprobe.generator.edits.inflection import inflect
+from sentprobe.generator.edits.own_objects import build_phrase, find_verb
 
 _DIGIT_CHANGES = {"0": "0", "1": "3", "2": "4", "3": "5", "4": "2", "5": "3", "6": "4", "7": "5", "8": "6", "9": "7"}
 
@@ -154,6 +155,18 @@ def exchange_ends(text: EditableText, place: FoundPlace, rule: EditRule, table: 
     return [Splice(*offsets[0], texts[1]), Splice(*offsets[1], texts[0])]
 
 
+def exchange_object(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
+    """Replace an object by one of the same verb in the user's other texts."""
+    del rule
+    token = place.get_token()
+    phrase = build_phrase(text, token)
+    new = table.objects.choose(find_verb(text, token), phrase) if table.objects else None
+    if new is None:
+        raise RefusalError("no other text has an object of the verb that could replace this one")
+    start, end = text.find_span(token.number)
+    return [Splice(text.tokens[start].start, text.tokens[end - 1].end, new.text)]
+
+
 WORD_CHANGES = {
     "number": change_number,
     "listed": change_listed,
@@ -164,4 +177,5 @@ WORD_CHANGES = {
     "lemma": replace_lemma,
     "name": replace_name,
     "exchange ends": exchange_ends,
+    "own object": exchange_object,
 }

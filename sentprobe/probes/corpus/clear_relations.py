@@ -10,7 +10,7 @@ _RENAMED = {
     "intj": "discourse", "npadvmod": "obl:unmarked", "quantmod": "advmod", "predet": "det:predet",
     "oprd": "xcomp", "preconj": "cc",
 }  # fmt: skip
-_MARKS = frozenset(("prep", "pobj", "attr", "acomp", "relcl", "npadvmod"))
+_MARKS = frozenset(("prep", "pobj", "attr", "acomp", *_RENAMED))
 _VERBS = ("V", "M", "J", "R")
 
 

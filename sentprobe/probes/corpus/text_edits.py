@@ -6,14 +6,16 @@ Also the sample for a person to review, and the precision of each kind in a revi
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from sentprobe.common.errors import FormatError, UsageError
-from sentprobe.generator.edits.edit_engine import TextEdit, edit_text
-from sentprobe.generator.edits.edit_table import EditRule, load_table
+from sentprobe.generator.edits.edit_engine import TextEdit, collect_objects, edit_text, takes_own_objects
+from sentprobe.generator.edits.edit_table import EditRule, EditTable, load_table
+from sentprobe.generator.edits.edit_text import EditableText
+from sentprobe.generator.edits.own_objects import ObjectSample
 from sentprobe.probes.corpus.user_texts import UserText, parse_user_texts
 from sentprobe.probes.datasets.records import read_named_rows
 from sentprobe.probes.statistics import Interval, wilson
@@ -109,7 +111,11 @@ def find_edits(
 ) -> Iterator[Sequence[TextEdit] | RefusedText]:
     """Yield the edits of each text, or the text with the reason why it has none. See :func:`make_edits`."""
     table = load_table(language)
-    for text in parse_user_texts(texts, parser, language=language):
+    parses = parse_user_texts(texts, parser, language=language)
+    if any(map(takes_own_objects, rules)):
+        table = replace(table, objects=ObjectSample())
+        parses = _read_ahead(parses, rules, table)
+    for text in parses:
         counts.texts += 1
         edits: list[TextEdit] = []
         if isinstance(text, tuple):
@@ -131,6 +137,21 @@ def select_edits(outcomes: Iterable[Sequence[TextEdit] | RefusedText]) -> Iterat
     for outcome in outcomes:
         if not isinstance(outcome, RefusedText):
             yield from outcome
+
+
+_TEXTS_AHEAD = 2_048
+"""Number of texts that are read before the first of them is edited, so that it can get words of a later one."""
+
+
+def _read_ahead(
+    parses: Iterator[EditableText | tuple[str, str]], rules: Sequence[EditRule], table: EditTable
+) -> Iterator[EditableText | tuple[str, str]]:
+    """Yield the texts, after the objects of their window, and of the windows before, are in the table's sample."""
+    while window := [*islice(parses, _TEXTS_AHEAD)]:
+        for text in window:
+            if isinstance(text, EditableText):
+                collect_objects(text, rules, table)
+        yield from window
 
 
 MARK_COLUMN = "right"

@@ -83,6 +83,17 @@ def test_conllu_has_edits_of_all_default_kinds(run_program: Command) -> None:
     assert "without an edit: the text has a negation" in err
 
 
+def test_objects_are_exchanged_within_the_texts(run_program: Command) -> None:
+    """No phrase comes from elsewhere; a text whose verb has one object in the file has no edit."""
+    code, out, err = run_program("gen", "edit", PARSED, "--kind", "object")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert ("Can I reset my router?", "Can I reset my password?", 0) in [(r["a"], r["b"], r["same"]) for r in rows]
+    texts = PARSED.read_text("utf-8").casefold()
+    assert all(row["changed"].split(" > ")[1].casefold() in texts for row in rows)
+    assert "without an edit: no other text has an object of the verb that could replace this one" in err
+
+
 def test_groups_of_kinds(run_program: Command) -> None:
     variants = [
         json.loads(line) for line in check_success(run_program("gen", "edit", PARSED, "-k", "variants")).splitlines()

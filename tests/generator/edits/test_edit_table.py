@@ -1,15 +1,17 @@
 """Every row of the tables of edits: its example comes out, and its other text is refused for the stated reason."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from helpers.edit_parses import read_parses
 
 from sentprobe.common.errors import FormatError, UsageError
-from sentprobe.generator.edits.edit_engine import CHANGES, NO_PATTERN, apply_rule, edit_text
+from sentprobe.generator.edits.edit_engine import CHANGES, NO_PATTERN, apply_rule, collect_objects, edit_text
 from sentprobe.generator.edits.edit_patterns import parse_pattern
-from sentprobe.generator.edits.edit_table import LANGUAGES, EditRule, load_table
+from sentprobe.generator.edits.edit_table import LANGUAGES, EditRule, EditTable, load_table
 from sentprobe.generator.edits.edit_text import EditableText, RefusalError
+from sentprobe.generator.edits.own_objects import ObjectSample
 
 RULES = [(language, rule) for language in LANGUAGES for rule in load_table(language).rules]
 
@@ -18,10 +20,19 @@ def find_parse(text: str, rule: EditRule, language: str) -> EditableText:
     return read_parses(language)[text] if rule.needs_parse else EditableText(text, language=language)
 
 
+def build_table(rule: EditRule, language: str) -> EditTable:
+    """Return the table of a language, with the objects of the rule's other text, if it has one."""
+    table = load_table(language)
+    if rule.other:
+        table = replace(table, objects=ObjectSample())
+        collect_objects(read_parses(language)[rule.other], [rule], table)
+    return table
+
+
 def apply(text: str, rule: EditRule, language: str) -> str:
     """Return the edit of a text by a rule, or the reason why there is none."""
     try:
-        edit = apply_rule(rule, find_parse(text, rule, language), load_table(language))
+        edit = apply_rule(rule, find_parse(text, rule, language), build_table(rule, language))
     except RefusalError as refusal:
         return str(refusal)
     return edit.b if edit else NO_PATTERN
@@ -31,7 +42,7 @@ def apply(text: str, rule: EditRule, language: str) -> str:
 def test_examples_come_out_and_are_refused(language: str, rule: EditRule) -> None:
     assert apply(rule.example[0], rule, language) == rule.example[1]
     assert apply(rule.refused[0], rule, language) == rule.refused[1]
-    edits, reason = edit_text(find_parse(rule.example[0], rule, language), [rule], load_table(language))
+    edits, reason = edit_text(find_parse(rule.example[0], rule, language), [rule], build_table(rule, language))
     assert [(edit.a, edit.b, edit.same, edit.kind, reason) for edit in edits] == [
         (*rule.example, int(rule.kind.same), rule.kind.name, "")
     ]

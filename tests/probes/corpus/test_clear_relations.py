@@ -32,6 +32,12 @@ SENTENCES = [
         "tense",
         "Was there an app ?",
     ),
+    (
+        "I/PRP/4/nsubj will/MD/4/aux never/RB/4/neg come/VB/0/root again/RB/4/advmod ././4/punct",
+        "nsubj aux advmod root advmod punct",
+        "quantifier",
+        "I will always come again .",
+    ),
 ]
 
 

@@ -40,3 +40,19 @@ def test_texts_whose_tokens_differ_have_no_parse() -> None:
     ).parse
     (text,) = parse_user_texts([UserText("Another text.", parse)], None, language="en")
     assert text == EditableText("Another text.")
+
+
+def test_texts_read_ahead_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text may get words of a later text of its window, and of any earlier window; the edits do not move."""
+    path = Path(__file__).parents[2] / "data" / "edits" / "en.conllu"
+    texts = {text.text: text for text in user_texts.read_user_texts(str(path))}
+    router, password = texts["Can I reset my router?"], texts["How do I reset my password?"]
+    rules = text_edits.choose_edit_rules(["object", "how"], has_parse=True)
+    edits = {}
+    for window in (1, 3):
+        monkeypatch.setattr(text_edits, "_TEXTS_AHEAD", window)
+        edits[window] = [
+            row.b for row in text_edits.make_edits([router, password, router], rules, text_edits.EditCounts())
+        ]
+    later = ["How do I reset my router?", "How can I reset my password?", "Can I reset my password?"]
+    assert edits == {1: later, 3: ["Can I reset my password?", *later]}
