@@ -1,7 +1,7 @@
 """Variants of the same meaning: indirect and polite questions, contractions, and the dative alternation."""
 
 from sentprobe.generator.edits.clause_changes import CONTRACTED
-from sentprobe.generator.edits.edit_clauses import ClauseMood, FoundPlace
+from sentprobe.generator.edits.edit_clauses import ClauseMood, FiniteClause, FoundPlace
 from sentprobe.generator.edits.edit_table import EditRule, EditTable
 from sentprobe.generator.edits.edit_text import EditableText, RefusalError, Splice
 from sentprobe.generator.edits.inflection import inflect
@@ -29,11 +29,13 @@ def ask_indirectly(text: EditableText, place: FoundPlace, rule: EditRule, table:
     subject_text = text.slice_text(first, end)
     if is_polar:
         changes.append(Splice(operator.start, operator.end, opening))
+    if clause.predicate.number == operator.number and not _has_predicate(text, clause):
+        raise RefusalError("the parse has no predicate")
     if operator.lower not in ("do", "does", "did"):
         if not is_polar:
             changes.append(Splice(text.tokens[operator.number - 1].end, operator.end, ""))
         position = text.tokens[end - 1].end
-        return [*changes, Splice(position, position, f" {operator.lower}")]
+        return [*changes, Splice(position, position, f" {_FULL_OPERATORS.get(operator.lower, operator.lower)}")]
     verb = clause.predicate
     if verb.tag not in ("VB", "VBP") or verb.number < end:
         raise RefusalError(f"no bare verb follows {subject_text!r}")
@@ -41,6 +43,19 @@ def ask_indirectly(text: EditableText, place: FoundPlace, rule: EditRule, table:
         changes.append(Splice(text.tokens[operator.number - 1].end, operator.end, ""))
     tag = {"do": "VBP", "does": "VBZ", "did": "VBD"}[operator.lower]
     return [*changes, Splice(verb.start, verb.end, inflect(verb.lemma, tag))]
+
+
+_FULL_OPERATORS = {"'s": "is", "'re": "are", "'m": "am", "'ll": "will", "'ve": "have"}
+
+
+def _has_predicate(text: EditableText, clause: FiniteClause) -> bool:
+    """Return whether a question with *be* has a predicate: a word after the subject, or a question word but *why*."""
+    if clause.question_word is not None and clause.question_word.lower != "why":
+        return True
+    rest = text.tokens[clause.subject_span[1] :]
+    return any(token.tag[:1].isalpha() for token in rest) or (
+        clause.subject is not None and clause.subject.lower == "there"
+    )
 
 
 _CONTRACTIONS = {form: short for form, short in CONTRACTED.items() if form != "must"}

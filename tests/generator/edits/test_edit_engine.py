@@ -204,3 +204,23 @@ def test_contractions_of_a_poor_parse_are_mended() -> None:
     )
     edits, _ = edit_text(text, TABLE.choose_rules(["negation", "tense"]), TABLE)
     assert [edit.b for edit in edits] == ["I'm not very happy.", "I was very happy."]
+
+
+@pytest.mark.parametrize(
+    ("words", "edit", "reason"),
+    [
+        (
+            "What/WP/0/root 's/VBZ/1/cop the/DT/4/det price/NN/1/nsubj ?/./1/punct",
+            ["Could you tell me what the price is ?"],
+            "",
+        ),
+        ("Can/MD/3/aux you/PRP/3/nsubj send/VB/0/root it/PRP/3/obj ?/./3/punct", [], "the question may be a request"),
+        ("Is/VBZ/0/root breakfast/NN/1/nsubj included/VBN/2/acl ?/./1/punct", [], "the parse has no predicate"),
+    ],
+)
+def test_indirect_questions_are_whole(words: str, edit: list[str], reason: str) -> None:
+    """A contracted verb is written out at the end; a request and a question without a predicate are refused."""
+    forms, tags, heads, relations = zip(*(word.rsplit("/", 3) for word in words.split()), strict=True)
+    text = build_editable_text(" ".join(forms), forms, tags, [*map(int, heads)], relations)
+    edits, found = edit_text(text, TABLE.choose_rules(["indirect"]), TABLE)
+    assert ([row.b for row in edits], found) == (edit, reason)
