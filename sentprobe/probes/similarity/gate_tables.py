@@ -163,9 +163,9 @@ def _describe_draws(draws: Sequence[GateDraw], same_name: str) -> str:
     by_subject = group_by(_list_cells(draws), lambda cell: cell[0].subject)
     cells = max(by_subject.values(), key=lambda cells: max(_average(cell, "false_hits") for cell in cells))
     rates = cells[0][0]
-    contrast = CONTRASTS.get(rates.contrast)
-    negatives = f"pairs in which {contrast.summary}" if contrast else "pairs with different meanings"
-    negatives = f"pairs of the kind {rates.kind}" if rates.kind else negatives
+    contrast, pairs = CONTRASTS.get(rates.contrast), format_count(rates.pairs, "pair")
+    negatives = f"pairs in which {contrast.summary}" if contrast else f"{pairs} with different meanings"
+    negatives = f"{pairs} of the kind {rates.kind}" if rates.kind else negatives
     hits = [f"{100 * _average(cell, 'false_hits'):.1f}%" for cell in cells]
     forms = [f" in the {NEGATIVE_FORMS[NegativeKind(cell[0].form)]}" if cell[0].form else "" for cell in cells]
     passing = f"{hits[0]} of {negatives} pass{forms[0]}"

@@ -82,7 +82,7 @@ def test_kinds_of_own_pairs_have_rows(column: str, command: Command) -> None:
     rates = {record["kind"]: (record["pairs"], record["false_hits"], record["same_pairs"]) for record in records[:3]}
     assert rates == {"": (3, pytest.approx(2 / 3), 2), "date": (2, 1.0, 2), "entity": (1, 0.0, 2)}
     shown = command(*TWO_KINDS)[1]
-    assert "100.0% of pairs of the kind date pass (area" in shown.replace("\n", " ")
+    assert "100.0% of 2 pairs of the kind date pass (area" in shown.replace("\n", " ")
     assert "own pairs, entity: do you ship it / sell three melons" in shown
 
 
@@ -252,7 +252,7 @@ def test_pairs_without_paraphrases_have_false_hits_only(command: Command) -> Non
     assert {rate[name] for name in ("kept", "misses", "auc", "eer")} == {None}
     shown = check_success(command(*stated, "-f", "markdown"))
     assert shown.startswith(
-        "**Of the pairs in pairs.csv: at a cosine of 0.9000, 33.3% of pairs with different meanings"
+        "**Of the pairs in pairs.csv: at a cosine of 0.9000, 33.3% of 3 pairs with different meanings"
     )
     assert re.search(r"own pairs: x / z \| - \| 3 \| 33\.3 \| - \| - \| - \|", shown)
     assert "3 pairs with different meanings and no paraphrases are measured, so that misses, AUC and EER are" in shown

@@ -110,7 +110,7 @@ def test_sentence_and_the_records(tmp_path: Path) -> None:
     figures = sentprobe.gate("bow?dim=8", pairs=write_pairs(tmp_path, [("x", "x", 1), ("x", "y", 0)]), threshold=1)
     assert str(figures) == (
         f"Of the pairs in {tmp_path / 'mine.csv'}: at a cosine of 1.0000, where 100.0% of paraphrases pass, 0.0% of "
-        "pairs with different meanings pass (area under the ROC curve: 100.0)."
+        "1 pair with different meanings pass (area under the ROC curve: 100.0)."
     )
     (record,) = json.loads(json.dumps(figures.to_records()))
     assert (record["first"], record["second"], record["auc"]) == ("x", "y", 1.0)
