@@ -70,6 +70,7 @@ WRONG_PATHS = expand_all(
     "probe run data.jsonl --encoder file:folder?format={npz,safetensors,parquet}",
     "probe run data.jsonl --encoder file:vectors.npz?sentences={none.txt,folder}",
     "probe run data.jsonl --probe-vectors bow:none.txt",
+    "probe intervene hf:none {--data none,--data folder,--lexicon none.toml,--out folder,--out none/x.txt}",
     "probe show {none,folder,file}",
     "probe show run {--out none/x.txt,--out folder,--audit none.json}",
     "probe show layers --plot {none/x.svg,folder.svg}",

@@ -176,7 +176,7 @@ class HfModel:
             ends = mask & (tokens["input_ids"] == self.end_token)
             mask = mask & ~(ends & (ends.flip(1).cumsum(dim=1).flip(1) == 1))
         pools = dict.fromkeys(place.pool for place in places if place.pool not in POOLINGS)
-        indices = {pool: self._find_tokens(pool, framed, words, tokens) for pool in pools}
+        indices = {pool: self.find_tokens(pool, framed, words, tokens) for pool in pools}
         try:
             pooled = [self._pool(states[place.layer], mask, place.pool, indices).to(mask.device) for place in places]
             stacked: Vectors = torch.stack(pooled, dim=1).cpu().numpy()
@@ -197,9 +197,7 @@ class HfModel:
             return vectors
         return torch.where(index[:, None] < 0, pool_states(states, mask, pooling=self.absent), vectors)
 
-    def _find_tokens(
-        self, pool: str, framed: Sequence[FramedText], words: Sequence[WordIndices], tokens: Any
-    ) -> Tensor:
+    def find_tokens(self, pool: str, framed: Sequence[FramedText], words: Sequence[WordIndices], tokens: Any) -> Tensor:
         """Return for each text the index of one token, (batch,) int64, or -1 if the text lacks this token.
 
         The token is the end token if *pool* is EOS, else the last token of the word named *pool*, such as "verb".
@@ -230,23 +228,31 @@ class HfModel:
     def _compute_states(self, framed: Sequence[FramedText]) -> tuple[Sequence[Tensor], Any]:
         """Return the states of each layer, (batch, time, dim), and the tokenizer's output."""
         with loading.report_encoding_errors(self.name), model_parts.record_outputs(self.modules) as outputs:
-            tokens = self.frame.tokenize(
-                [text.text for text in framed], padding=True,
-                truncation=self.limit is not None, max_length=self.limit,
-                return_offsets_mapping=self.tokenizer.is_fast, return_tensors="pt",
-            )  # fmt: skip
-            for text, length in zip(framed, tokens["attention_mask"].sum(dim=1).tolist(), strict=True):
-                if not length:
-                    raise EncoderError(f"{self.name} finds no token in the sentence {text.sentence!r}")
-                if self.limit and length >= self.limit:
-                    self.truncated_candidates.add(text.sentence)
-            tokens = tokens.to(self.model.device)  # after the check, since reading from a GPU makes it wait
-            inputs = {name: values for name, values in tokens.items() if name != "offset_mapping"}
-            with torch.inference_mode():
-                states = self.model(**inputs, output_hidden_states=True).hidden_states
+            tokens = self.tokenize(framed)
+            states = self.run(tokens).hidden_states
             if self.modules:  # no module computes layer 0, so the embeddings fill its place
                 states = [states[0], *(output.reshape(*tokens["input_ids"].shape, -1) for output in outputs)]
             return states, tokens
+
+    def tokenize(self, framed: Sequence[FramedText]) -> Any:
+        """Return the tokenizer's output for a batch, on the model's device. Raises EncoderError for an empty text."""
+        tokens = self.frame.tokenize(
+            [text.text for text in framed], padding=True,
+            truncation=self.limit is not None, max_length=self.limit,
+            return_offsets_mapping=self.tokenizer.is_fast, return_tensors="pt",
+        )  # fmt: skip
+        for text, length in zip(framed, tokens["attention_mask"].sum(dim=1).tolist(), strict=True):
+            if not length:
+                raise EncoderError(f"{self.name} finds no token in the sentence {text.sentence!r}")
+            if self.limit and length >= self.limit:
+                self.truncated_candidates.add(text.sentence)
+        return tokens.to(self.model.device)  # after the check, since reading from a GPU makes it wait
+
+    def run(self, tokens: Any) -> Any:
+        """Return the model's output for the tokenizer's, with the hidden states of each layer."""
+        inputs = {name: values for name, values in tokens.items() if name != "offset_mapping"}
+        with torch.inference_mode():
+            return self.model(**inputs, output_hidden_states=True)
 
 
 class LayerStore:
@@ -270,7 +276,7 @@ class LayerStore:
         texts, limit = self.model.truncated_candidates, self.model.limit
         notes = []
         has_layers = len({place.layer for place in self._places}) > 1
-        if pool == Pooling.LAST and has_layers and _is_causal(self.model.model.config):
+        if pool == Pooling.LAST and has_layers and is_causal(self.model.model.config):
             notes.append(
                 f"{self.model.name} is a causal model, and its vectors are states of the last token: figures at low "
                 "layers tell the last word, and at layer 0 only this and its place; pool=mean averages over all tokens"
@@ -328,11 +334,13 @@ class HfEncoder:
         return self.store.encode(sentences, place=self.place)
 
 
-def load_hf(spec: Spec) -> list[HfEncoder]:
-    """Return an encoder for each layer and pooling method of ``hf:MODEL``. Raises UsageError or EncoderError."""
+def load_hf(spec: Spec, *, predicts_words: bool = False) -> list[HfEncoder]:
+    """Return an encoder for each layer and pooling method of ``hf:MODEL``. Raises UsageError or EncoderError.
+
+    - predicts_words: load a causal language model with the layer that predicts the next token
+    """
     options = read_options(spec, HfOptions())
-    if options.layer != ALL_LAYERS and not re.fullmatch("-?[0-9]{1,9}", options.layer):
-        raise UsageError(f"hf: option layer={options.layer}: a whole number or all is expected")
+    check_layer(options.layer)
     if find_spec("transformers") is None:
         raise missing_extra("an encoder hf:...", "transformers")
     if options.prompt and options.prompt.count(SENTENCE) != 1:
@@ -343,17 +351,23 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     requested_pools = _parse_pools(options.pool, words)
     settings = _make_loading_settings(options)
     files = loading.find_model(spec.argument, revision=options.revision)
-    loaded = loading.load_pretrained(files.directory, model_name=spec.argument, settings=settings)
+    if predicts_words:
+        with loading.report_loading_errors(spec.argument):
+            config = loading.load_from_folder("AutoConfig", files.directory)
+        if not is_causal(config):
+            raise UsageError(f"{spec.argument} is no causal language model, which predicts the next word")
+    kind = "AutoModelForCausalLM" if predicts_words else "AutoModel"
+    loaded = loading.load_pretrained(files.directory, model_name=spec.argument, kind=kind, settings=settings)
     model = _make_model(loaded, spec.argument, options, pools=requested_pools, words=words)
-    pools = requested_pools or [Pooling.LAST if _is_causal(model.model.config) else Pooling.MEAN]
-    layers = _resolve_layers(options.layer, model.count_layers(), first=1 if model.modules else 0)
+    pools = requested_pools or [Pooling.LAST if is_causal(model.model.config) else Pooling.MEAN]
+    layers = resolve_layers(options.layer, model.count_layers(), first=1 if model.modules else 0)
     places = [StatePlace(layer, pool) for pool, layer in product(pools, layers)]
     store = LayerStore(model, places)
     fixed: tuple[object, ...] = (
         *(files.content, options.part, options.precision, options.bits, model.limit, options.prompt, options.chat),
         *(options.absent, words.content),
     )
-    if model.frame.end and not _is_causal(model.model.config):
+    if model.frame.end and not is_causal(model.model.config):
         fixed += (model.frame.end,)  # all tokens attend to the appended one
     bare = replace(spec, options=tuple(pair for pair in spec.options if pair[0] != "layer"))
     encoders = []
@@ -390,7 +404,7 @@ def _make_loading_settings(options: HfOptions) -> dict[str, Any]:
     return settings
 
 
-def _is_causal(config: Any) -> bool:
+def is_causal(config: Any) -> bool:
     """Return whether a configuration is that of a causal language model, which reads from left to right."""
     from transformers.models.auto import modeling_auto as auto
 
@@ -431,14 +445,24 @@ def _parse_pools(text: str, words: WordFinder) -> list[str]:
     return pools
 
 
-def _resolve_layers(option: str, count: int, *, first: int) -> list[int]:
+LAYER_OPTION = "hf: option layer="
+
+
+def check_layer(option: str, *, name: str = LAYER_OPTION) -> None:
+    """Raise UsageError unless *option* is a whole number or all."""
+    if option != ALL_LAYERS and not re.fullmatch("-?[0-9]{1,9}", option):
+        raise UsageError(f"{name}{option}: a whole number or all is expected")
+
+
+def resolve_layers(option: str, count: int, *, first: int, name: str = LAYER_OPTION) -> list[int]:
+    """Return the numbers of the layers that *option* names: all, or one of *count*. *name*: the option in messages."""
     if option == ALL_LAYERS:
         return list(range(first, count))
     requested_layer = int(option)
     layer = requested_layer + (count if requested_layer < 0 else 0)
     if not first <= layer < count:
         raise UsageError(
-            f"hf: option layer={requested_layer}: the model has the layers {first}{'' if first else ' (embeddings)'} "
+            f"{name}{requested_layer}: the model has the layers {first}{'' if first else ' (embeddings)'} "
             f"to {count - 1}, or counted from the end -1 to {first - count}"
         )
     return [layer]

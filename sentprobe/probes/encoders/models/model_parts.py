@@ -55,9 +55,7 @@ def find_part_modules(model: nn.Module, part: ModelPart, *, name: str) -> list[n
     """Return the attention or MLP module of each block; an empty list for RESIDUAL. Raises EncoderError."""
     if part is ModelPart.RESIDUAL:
         return []
-    config: Any = model.config
-    blocks = (m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == config.num_hidden_layers)
-    for candidates in blocks:
+    for candidates in _iterate_block_lists(model):
         for path in _MODULES[part]:
             with suppress(AttributeError):
                 if modules := [block.get_submodule(path) for block in candidates]:
@@ -65,6 +63,19 @@ def find_part_modules(model: nn.Module, part: ModelPart, *, name: str) -> list[n
     raise EncoderError(
         f"{name}: the {part} modules of a {type(model).__name__} are not known; part=residual reads any model"
     )
+
+
+def find_blocks(model: nn.Module, *, name: str) -> nn.ModuleList:
+    """Return the transformer blocks of a model, in order. Raises EncoderError."""
+    for blocks in _iterate_block_lists(model):
+        return blocks
+    raise EncoderError(f"{name}: the blocks of a {type(model).__name__} are not known")
+
+
+def _iterate_block_lists(model: nn.Module) -> Iterator[nn.ModuleList]:
+    """Yield the lists of modules that have as many entries as the model has layers."""
+    config: Any = model.config
+    yield from (m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == config.num_hidden_layers)
 
 
 @contextmanager
