@@ -328,10 +328,8 @@ class UnusableError(SentprobeError, ImportError):
 
 
 def require_libraries(*libraries: str, extras: Iterable[str] = ()) -> None:
-    """Raise MissingError if a library (import name) is not installed; nothing is imported.
-
-    - extras: extras that the pip command in the message also installs
-    """
+    """Raise MissingError if a library is not installed; the pip command in its message also installs *extras*."""
+    # By find_spec, since an import of PyTorch takes seconds.
     if missing := [library for library in libraries if find_spec(library) is None]:
         raise _missing_error(missing, extras)
 

@@ -44,24 +44,23 @@ def atomic_path(path: Path) -> Iterator[Path]:
             temporary = folder / "output"
             temporary.touch()
             yield temporary
-            _copy_to_descriptor(temporary, descriptor)
+            # The content follows the text that was printed so far.
+            for stream in (sys.stdout, sys.stderr):
+                print(end="", file=stream, flush=True)
+            with reading_outputs(), temporary.open("rb") as content, os.fdopen(os.dup(descriptor), "wb") as out:
+                shutil.copyfileobj(content, out)
         record_written(path)
         return
     with _open_part(target, path) as temporary, _explain_write_errors(path):
         yield temporary
-        temporary.chmod(0o666 & ~_read_umask())
+        # The mode that open() gives a new file; the umask can only be read by setting it.
+        with _UMASK_LOCK:
+            os.umask(mask := os.umask(0))
+        temporary.chmod(0o666 & ~mask)
         sync_path(temporary)
         temporary.replace(target)
         record_written(target)
         sync_parent(target)
-
-
-def _copy_to_descriptor(path: Path, descriptor: int) -> None:
-    """Write the content of a file to an open file, after the text that was printed so far."""
-    for stream in (sys.stdout, sys.stderr):
-        print(end="", file=stream, flush=True)
-    with reading_outputs(), path.open("rb") as content, os.fdopen(os.dup(descriptor), "wb") as out:
-        shutil.copyfileobj(content, out)
 
 
 @contextmanager
@@ -225,12 +224,6 @@ def _explain_write_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise SentprobeError(f"{path}: cannot write it: {error.strerror or first_line(error)}") from error
-
-
-def _read_umask() -> int:
-    with _UMASK_LOCK:
-        os.umask(mask := os.umask(0))
-    return mask
 
 
 _UMASK_LOCK = Lock()

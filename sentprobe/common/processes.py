@@ -148,7 +148,11 @@ class ProcessExecutor(Executor):
             if cancel_futures:
                 self._terminate_workers()
             self._threads.shutdown(wait, cancel_futures=cancel_futures)
-            self._join_workers()
+            for worker in self._idle:
+                worker.pipe.close()
+            # Up to Python 3.12, a signal during the join marks a running thread as finished.
+            for worker in tuple(self._running):
+                worker.process.join()
         except KeyboardInterrupt:
             if cancel_futures:
                 self._kill_workers()
@@ -157,13 +161,6 @@ class ProcessExecutor(Executor):
             if cancel_futures:
                 self.shutdown(wait, cancel_futures=True)
             raise
-
-    def _join_workers(self) -> None:
-        for worker in self._idle:
-            worker.pipe.close()
-        # Up to Python 3.12, a signal during the join marks a running thread as finished.
-        for worker in tuple(self._running):
-            worker.process.join()
 
     def _terminate_workers(self) -> None:
         """Terminate the processes; kill those that are still alive after STOP_SECONDS."""
@@ -189,7 +186,11 @@ class ProcessExecutor(Executor):
             worker.pipe.send_bytes(message)
             message = worker.pipe.recv_bytes()
         except (EOFError, OSError):
-            self._drop_worker(worker)
+            with self._lock:
+                self._running.remove(worker)
+            worker.pipe.close()
+            worker.process.kill()
+            worker.process.join()
             raise BrokenProcessPool("a worker process was killed") from None
         self._idle.append(worker)
         value: ValueT
@@ -211,13 +212,6 @@ class ProcessExecutor(Executor):
             worker = _start_worker()
             self._running.add(worker)
             return worker
-
-    def _drop_worker(self, worker: "_Worker") -> None:
-        with self._lock:
-            self._running.remove(worker)
-        worker.pipe.close()
-        worker.process.kill()
-        worker.process.join()
 
 
 class _Worker(NamedTuple):

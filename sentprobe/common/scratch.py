@@ -46,7 +46,10 @@ def hold_lock(
     file = _open_locked(folder / LOCK, wait=wait, report=report)
     try:
         if file is not None:
-            _write_holder(file, command)
+            text = f"process {os.getpid()} on {platform.node()}{f': {command}' if command else ''}"
+            with suppress(OSError):  # a full disk
+                os.ftruncate(file, 0)
+                os.write(file, text.encode("utf-8", "replace")[:_MAX_HOLDER])
         yield file is not None
     finally:
         if file is not None:
@@ -87,13 +90,6 @@ _SECONDS_BEFORE_REPORT = 1.0
 """Seconds of waiting after which the holder of a lock is reported; writing a result takes less."""
 _MAX_HOLDER = 300
 """Maximum length in bytes of the description of the process that holds a lock."""
-
-
-def _write_holder(file: int, command: str) -> None:
-    text = f"process {os.getpid()} on {platform.node()}{f': {command}' if command else ''}"
-    with suppress(OSError):  # a full disk
-        os.ftruncate(file, 0)
-        os.write(file, text.encode("utf-8", "replace")[:_MAX_HOLDER])
 
 
 def read_holder(folder: Path) -> str:
@@ -173,7 +169,10 @@ def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
 @contextmanager
 def make_scratch_folder() -> Iterator[Path]:
     """Provide a temporary folder; first remove temporary folders left behind by killed sentprobe processes."""
-    _remove_left_folders(Path(tempfile.gettempdir()))
+    if os.name == "posix":  # on Windows, os.kill(process, 0) would end the process
+        for left in Path(tempfile.gettempdir()).glob("sentprobe-*"):
+            if (match := _SCRATCH_NAME.fullmatch(left.name)) and left.is_dir():
+                _remove_if_left(left, ended=match["prefix"] == PREFIX and _is_gone(int(match["process"])))
     with _hold(lambda: Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))) as folder:
         yield folder
 
@@ -271,14 +270,6 @@ def remove_left_parts(folder: Path) -> None:
         for path in list(folder.iterdir()):
             if match := _PART_NAME.fullmatch(path.name):
                 _remove_if_left(path, ended=match["machine"] == _MACHINE)
-
-
-def _remove_left_folders(temporary_folder: Path) -> None:
-    if os.name != "posix":  # on Windows, os.kill(process, 0) would end the process
-        return
-    for folder in temporary_folder.glob("sentprobe-*"):
-        if (match := _SCRATCH_NAME.fullmatch(folder.name)) and folder.is_dir():
-            _remove_if_left(folder, ended=match["prefix"] == PREFIX and _is_gone(int(match["process"])))
 
 
 def _remove_if_left(path: Path, *, ended: bool) -> None:

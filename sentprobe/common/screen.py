@@ -383,6 +383,7 @@ def _build_part(
     part = Table()
     spare_width = width - _compute_table_width([min_widths[column] for column in columns])
     for column in columns:
+        # From left to right: the first columns, which name the rows, are the last to be wrapped.
         extra_width = max(0, min(spare_width, _measure_longest_line(cells[column]) - min_widths[column]))
         spare_width -= extra_width
         justify = table.columns[column].justify

@@ -29,11 +29,7 @@ Record = TypeVar("Record", bound="DataclassInstance")
 
 
 def choose_member(kind: type[Member], text: str, *, what: str, excluded: Collection[StrEnum] = ()) -> Member:
-    """Return the enum member whose value is *text*; raise UsageError, with a suggestion, if there is none.
-
-    - what: noun for messages, such as "format"
-    - excluded: members that are not accepted
-    """
+    """Return the enum member whose value is *text*; raise UsageError if there is none, or it is *excluded*."""
     known_values = [member.value for member in kind if member not in excluded]
     if text not in known_values:
         raise UsageError(f"there is no {what} {text!r}{suggest(text, known_values)}; known: {', '.join(known_values)}")

@@ -78,7 +78,9 @@ def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = 
         raise
     except ValueError as error:
         raise _refused_error(error) from None
-    if _may_break_limits(text):
+    # Only texts nested too deep or with half of a surrogate pair need the slow check of each value.
+    deep = text.count("[") + text.count("{") > MAX_DEPTH
+    if deep or re.search(r"\\u[dD][89a-fA-F]", text) is not None:
         check_value(value)
     return value
 
@@ -162,12 +164,6 @@ def _decode(text: bytes) -> str:
         raise BadSyntaxError(f"not UTF-8 in line {line}") from None
 
 
-def _may_break_limits(text: str) -> bool:
-    """Return whether a JSON text may be nested too deep or have a lone surrogate, so it needs :func:`check_value`."""
-    deep = text.count("[") + text.count("{") > MAX_DEPTH
-    return deep or re.search(r"\\u[dD][89a-fA-F]", text) is not None
-
-
 def check_value(value: object) -> None:
     """Raise BadSyntaxError if a value is nested too deep, or contains too long a number or a lone surrogate."""
     level: list[object] = [value]
@@ -178,19 +174,14 @@ def check_value(value: object) -> None:
                 inner += [*member, *member.values()]
             elif isinstance(member, list):
                 inner += member
-            else:
-                _check_scalar(member)
+            elif isinstance(member, int) and member.bit_length() > MAX_DIGITS * math.log2(10):
+                raise BadSyntaxError(_TOO_LONG)
+            elif isinstance(member, str) and not is_unicode(member):
+                raise BadSyntaxError("half of a surrogate pair, which is not a character")
         if not inner:
             return
         level = inner
     raise TooDeepError
-
-
-def _check_scalar(value: object) -> None:
-    if isinstance(value, int) and value.bit_length() > MAX_DIGITS * math.log2(10):
-        raise BadSyntaxError(_TOO_LONG)
-    if isinstance(value, str) and not is_unicode(value):
-        raise BadSyntaxError("half of a surrogate pair, which is not a character")
 
 
 def is_unicode(text: str) -> bool:
@@ -233,7 +224,11 @@ def _check_type(kind: Any, value: object, place: str) -> None:
     elif origin is tuple:
         _check_elements(inner[0], value, place)
     elif isinstance(origin, type) and issubclass(origin, Mapping):
-        _check_mapping(inner, value, place)
+        if not isinstance(value, Mapping):
+            raise FormatError(f"{place} must be an object")
+        for key, member in value.items():
+            _check_type(inner[0], key, f"a key of {place}")
+            _check_type(inner[1], member, f"{place}[{key!r}]")
     elif not _has_type(kind, value):
         raise FormatError(f"{place} must be {_TYPE_NAMES.get(kind, f'a {kind.__name__}')}")
     elif dataclasses.is_dataclass(kind):
@@ -255,14 +250,6 @@ def _are_plain_numbers(kind: type[int] | type[float], values: Sequence[Any]) -> 
         return False
     # Minimum and maximum can miss a NaN, which the sum shows.
     return not values or (_has_type(kind, min(values)) and _has_type(kind, max(values)) and not math.isnan(sum(values)))
-
-
-def _check_mapping(kinds: tuple[Any, ...], value: object, place: str) -> None:
-    if not isinstance(value, Mapping):
-        raise FormatError(f"{place} must be an object")
-    for key, member in value.items():
-        _check_type(kinds[0], key, f"a key of {place}")
-        _check_type(kinds[1], member, f"{place}[{key!r}]")
 
 
 def _has_type(kind: type, value: object) -> bool:
