@@ -3,6 +3,7 @@
 import logging
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,6 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared import output_paths
 from sentprobe.commands.shared.help import CommandWithTaskList, map_given_options
 from sentprobe.commands.shared.interruption import describe_resumption, has_finished_work, report_interruption
-from sentprobe.commands.shared.method_options import MethodOptions
 from sentprobe.commands.shared.run_file import (
     CONFIG_HELP,
     TRUST_HELP,
@@ -22,16 +22,17 @@ from sentprobe.commands.shared.run_file import (
     read_run_file,
 )
 from sentprobe.commands.shared.table_output import print_reuse, print_tables
-from sentprobe.common.errors import format_count, require_libraries
+from sentprobe.common.errors import UsageError, format_count, require_libraries
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.processes import choose_jobs
 from sentprobe.common.scratch import WAIT_MINUTES
 from sentprobe.common.screen import format_duration, print_place, print_table, print_text, show_bars
-from sentprobe.common.settings import CLASSIFIER
-from sentprobe.common.specs import GENERATED, PRESETS, Spec, enumerate_names, parse_pair
+from sentprobe.common.settings import CLASSIFIER, METHODS
+from sentprobe.common.specs import GENERATED, PRESETS, MethodName, Spec, enumerate_names, parse_pair
 from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions, NaturalOptions
 
 if TYPE_CHECKING:
+    from sentprobe.probes.encoders.kinds import EncoderSource
     from sentprobe.probes.runs.forecast import Forecast
     from sentprobe.probes.runs.planned_work import PlannedResult
     from sentprobe.probes.runs.settings import Run
@@ -39,6 +40,61 @@ if TYPE_CHECKING:
     from sentprobe.probes.runs.targets import Targets
 
 app = typer.Typer(add_completion=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodOptions:
+    """Options for methods such as codelength, and for cut, rounded or erased vectors (docs/methods.md)."""
+
+    positions: Annotated[
+        str | None,
+        opt.declare_option(
+            METHODS, metavar="TOKEN,...", help="Probe all layers of hf: encoders at these tokens: agent,verb,last."
+        ),
+    ] = None
+    dims: Annotated[
+        str | None,
+        opt.declare_option(
+            METHODS, metavar="N,N,...", help="Also probe vectors cut to their first N dimensions: 64,128,256."
+        ),
+    ] = None
+    quantize: Annotated[
+        str | None,
+        opt.declare_option(
+            METHODS, metavar="int8,binary", help="Also probe vectors rounded to int8 or binary, at full and cut width."
+        ),
+    ] = None
+    erase: Annotated[
+        list[str] | None,
+        opt.declare_option(
+            METHODS,
+            metavar="DATASET",
+            help="Also probe vectors from which the labels of this dataset are erased (LEACE); repeatable.",
+        ),
+    ] = None
+    control_task: Annotated[
+        bool,
+        opt.declare_option(
+            METHODS, "--control-task", help="Also train on a random label for each word, for selectivity."
+        ),
+    ] = False
+    method: Annotated[
+        list[str] | None,
+        opt.declare_option(METHODS, help=f"Also apply a method: {enumerate_names([*MethodName])}; repeatable."),
+    ] = None
+
+    def resolve_encoders(self, specs: Sequence[Spec]) -> "list[EncoderSource]":
+        """Return the encoders that the specs name, and the variants of their vectors that the options ask for."""
+        from sentprobe.probes.datasets.formats import read_dataset
+        from sentprobe.probes.encoders.kinds import expand_variants
+        from sentprobe.probes.encoders.variants import check_erasable, parse_storage
+
+        for path in self.erase or ():
+            check_erasable(read_dataset(path))
+        storage = parse_storage(self.dims, self.quantize)
+        if self.positions is not None:
+            specs = add_positions(specs, self.positions)
+        return expand_variants(specs, storage, erase=self.erase or ())
 
 
 class RunCommand(CommandWithTaskList):
@@ -217,6 +273,23 @@ def run(
     if outcome.failures:
         task_names = {*outcome.results.tasks, *outcome.failures}
         raise build_failure_error(outcome.failures.values(), total=len(task_names))
+
+
+def add_positions(specs: Sequence[Spec], positions: str) -> list[Spec]:
+    """Return the specs, with ``pool=POSITIONS`` added to each hf: encoder, and ``layer=all`` if it names no layer.
+
+    Raises UsageError if there is no hf: encoder, or if one has the option ``pool`` already.
+    """
+    if not any(spec.kind == "hf" for spec in specs):
+        raise UsageError("--positions is for hf: encoders, and there is none")
+    if stated := [spec for spec in specs if spec.kind == "hf" and "pool" in dict(spec.options)]:
+        raise UsageError(f"{stated[0]}: leave out pool=, or --positions")
+    added: list[Spec] = []
+    for spec in specs:
+        layer = () if "layer" in dict(spec.options) else (("layer", "all"),)
+        options = (*layer, ("pool", positions), *spec.options)
+        added.append(replace(spec, options=options) if spec.kind == "hf" else spec)
+    return added
 
 
 def _describe_stored_work(run: "Run") -> str:
