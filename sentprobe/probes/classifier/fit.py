@@ -119,6 +119,7 @@ def fit(
         if method is None:
             probes = problem.train_probes(seeds, pass_limits or {})
             fits = [probe.predict_test(problem) for probe in probes]
+            # The probes are trained once: only the test items and their vectors differ.
             for test_vectors, test in further_tests:
                 tested = prepare_problem(test_vectors, preset=preset, **{**arguments, "test": test})
                 fits += [probe.predict_test(tested) for probe in probes]
@@ -152,6 +153,7 @@ def prepare_problem(
     if word_vectors is not None and len(word_vectors) != words:
         raise UsageError(f"{len(word_vectors)} word vectors for {words} probe words")
     torch_device = torch.device(device)
+    # With CHOSEN, both scalings stand side by side; each grid point reads its half (logreg._find_columns).
     width = vectors.shape[1] * (2 if preset.scaling is Scaling.CHOSEN else 1)
     shape = BankShape(
         dim=width,
@@ -220,7 +222,18 @@ class TrainingProblem:
             return [[_fit_logreg(self, point) for (point,) in grids[0]]] * len(grids) if grids else []
         trained: dict[GridPoint, TrainedProbe] = {}
         for point_group in _split_points({p for grid in grids for members in grid for p in members}, self):
-            trained |= _train_points(self, point_group)
+            train, validation = self.train, self.validation
+            trained_banks = train_points(point_group, self.design, self.preset, items=train, validation=validation)
+            trained |= {
+                point: TrainedProbe(
+                    banks=(bank,),
+                    epochs=progress.epochs,
+                    loss=progress.loss,
+                    converged=progress.converged or progress.pass_limit is not None,
+                    pass_limit=progress.pass_limit,
+                )
+                for point, (bank, progress) in zip(point_group, trained_banks, strict=True)
+            }
         return [[_average_probes(self, [trained[point] for point in members]) for members in grid] for grid in grids]
 
 
@@ -292,7 +305,7 @@ def _split_points(points: Iterable[GridPoint], problem: TrainingProblem) -> Iter
     shape = problem.design.shape
     point_group: list[GridPoint] = []
     weights = 0
-    # Adjacent probes of one penalty are updated in one block (training._group_by_penalty).
+    # Adjacent probes of one penalty are updated in one block (BankUpdater).
     for point in sorted(points, key=lambda point: (point.l2, point.dropout, point.hidden, point.seed)):
         point_weights = (point.hidden or shape.labels) * shape.inputs
         if point_group and weights + point_weights > MAX_WEIGHTS:
@@ -302,21 +315,6 @@ def _split_points(points: Iterable[GridPoint], problem: TrainingProblem) -> Iter
         weights += point_weights
     if point_group:
         yield point_group
-
-
-def _train_points(problem: TrainingProblem, points: Sequence[GridPoint]) -> dict[GridPoint, TrainedProbe]:
-    train, validation = problem.train, problem.validation
-    trained_banks = train_points(points, problem.design, problem.preset, items=train, validation=validation)
-    return {
-        point: TrainedProbe(
-            banks=(bank,),
-            epochs=progress.epochs,
-            loss=progress.loss,
-            converged=progress.converged or progress.pass_limit is not None,
-            pass_limit=progress.pass_limit,
-        )
-        for point, (bank, progress) in zip(points, trained_banks, strict=True)
-    }
 
 
 def _fit_logreg(problem: TrainingProblem, point: GridPoint) -> TrainedProbe:
@@ -344,11 +342,7 @@ INFORMATION_DECIMALS = 4
 
 
 def fit_portions(vectors: Vectors, *, preset: Preset, **arguments: Any) -> tuple[Fit, ...]:
-    """Train one probe for each seed and portion of the training items; return one Fit for each seed.
-
-    The arguments are those of :func:`fit`. A Fit describes the probe that is trained on all training items; the
-    ``readings`` of the Fit have a point for each portion.
-    """
+    """Train a probe per seed and portion of the items, as by :func:`fit`; a seed's Fit has a reading per portion."""
     return fit(vectors, preset=calibrate_stopping(preset), method=_fit_portions, **arguments)
 
 
@@ -366,6 +360,7 @@ def _fit_portions(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
         fits = [probe.predict_test(problem) for probe in probes]
         for seed_readings, probe, result in zip(readings, probes, fits, strict=True):
             next_portion = problem.train.select_range(size, end)
+            # Online coding: the next portion's labels cost what this portion's probe expects (Voita & Titov 2020).
             bits = sum(compute_label_costs(probe.banks, next_portion)) if size < end else 0.0
             seed_readings.append(CurvePoint(at=size, correct=result.correct, bits=bits))
     label_counts = np.bincount(problem.train.targets.cpu().numpy(), minlength=problem.shape.labels).tolist()
@@ -379,10 +374,7 @@ def _fit_portions(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
 
 
 def fit_widths(vectors: Vectors, **arguments: Any) -> tuple[Fit, ...]:
-    """Train, for each seed, probes of several hidden widths; return one Fit for each seed: that of the widest probe.
-
-    The arguments are those of :func:`fit`. ``Fit.readings`` has a point for each width; width 0 means no hidden layer.
-    """
+    """Train a probe per seed and hidden width (0: none), as by :func:`fit`; the widest Fit has a reading per width."""
     return fit(vectors, method=_fit_widths, **arguments)
 
 

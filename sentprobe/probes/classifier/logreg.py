@@ -146,6 +146,7 @@ def solve_logreg(point: GridPoint, design: BankDesign, preset: Preset, *, items:
 
 
 def _find_columns(point: GridPoint, dim: int) -> slice:
+    # Tables with two scalings have unit length in their first half, whitened vectors in their second.
     if point.is_whitened is None:
         return slice(0, dim)
     return slice(dim // 2, dim) if point.is_whitened else slice(0, dim // 2)

@@ -249,10 +249,8 @@ class BankShape:
 
     @property
     def columns(self) -> int:
-        """Number of columns of an input matrix: the inputs, a 1 for the bias, and zeros up to a multiple of 32.
-
-        Products in bfloat16 are slow if the width is no such multiple.
-        """
+        """Number of columns of an input matrix: the inputs, a 1 for the bias, and zeros up to a multiple of 32."""
+        # Products in bfloat16 are slow if the width is no such multiple.
         return -(-(self.inputs + 1) // COLUMN_MULTIPLE) * COLUMN_MULTIPLE
 
     def is_linear(self, preset: cl.Preset) -> bool:

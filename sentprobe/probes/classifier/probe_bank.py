@@ -250,7 +250,11 @@ def compute_gradients(bank: Bank, inputs: Tensor, targets: Tensor, *, masks: Mas
     if bank.is_linear:
         delta = error.flatten(0, 1)  # (units, b)
     else:
-        delta = _backpropagate_output(bank, error, hidden, into=into)
+        delta = torch.empty_like(hidden)
+        for index, segment in enumerate(bank.segments):
+            torch.mm(bank.output[:, segment].T, error[index], out=delta[segment])
+            torch.mm(error[index], hidden[segment].T, out=into.output[:, segment])
+        torch.sum(error, dim=2, out=into.output_biases)
         # Both factors are elementwise, so this order is right for dropout before and after the activation.
         _apply_masks(bank, delta, masks)
         if bank.design.activation is Activation.RELU:
@@ -289,12 +293,3 @@ def _compute_output(bank: Bank, hidden: Tensor) -> Tensor:
     for index, segment in enumerate(bank.segments):
         torch.addmm(bank.output_biases[index, :, None], bank.output[:, segment], hidden[segment], out=logits[index])
     return logits
-
-
-def _backpropagate_output(bank: Bank, error: Tensor, hidden: Tensor, *, into: Bank) -> Tensor:
-    delta = torch.empty_like(hidden)
-    for index, segment in enumerate(bank.segments):
-        torch.mm(bank.output[:, segment].T, error[index], out=delta[segment])
-        torch.mm(error[index], hidden[segment].T, out=into.output[:, segment])
-    torch.sum(error, dim=2, out=into.output_biases)
-    return delta

@@ -4,7 +4,7 @@ Items as tensors, random batches of items, and dropout masks.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -33,6 +33,7 @@ class Dropout:
     def __init__(self, points: Sequence[GridPoint], device: torch.device) -> None:
         self._device = device
         keys = {(point.seed, point.hidden) for point in points if point.dropout}
+        # A generator for each seed and width: a probe's masks do not depend on the other probes of its group.
         self._generators = {key: np.random.Generator(np.random.SFC64(np.random.SeedSequence(key))) for key in keys}
 
     def sample_masks(self, points: Sequence[GridPoint], size: int) -> Masks:
@@ -227,7 +228,10 @@ class BankUpdater:
         self._has_penalty = any(point.l2 for point in bank.points)
         self._probe_l2 = l2.to(bank.hidden.device)
         self._unit_l2 = torch.repeat_interleave(l2, widths).to(bank.hidden.device)
-        groups = _group_by_penalty(l2.tolist(), bank.segments)
+        # Adjacent probes of equal penalty are one block of rows of ``hidden``, which PyTorch updates in one call.
+        pairs = zip(l2.tolist(), bank.segments, strict=True)
+        equal = [(value, [units for _, units in block]) for value, block in groupby(pairs, key=lambda pair: pair[0])]
+        groups = [(value, slice(units[0].start, units[-1].stop)) for value, units in equal]
         splits = (
             [*(part.hidden[units] for _, units in groups), part.output, part.output_biases]
             for part in (bank, self.gradient, *moments)
@@ -243,7 +247,16 @@ class BankUpdater:
     def step(self) -> None:
         """Add the penalty to the gradients and update the weights."""
         if self._has_penalty:
-            self._add_penalty()
+            # The penalty of ``hidden`` is PyTorch's ``weight_decay``; that of the other weights is added here.
+            bank, gradient = self.bank, self.gradient
+            # The units of all penalties are columns of ``output``, so no single ``weight_decay`` fits its block.
+            gradient.output.addcmul_(bank.output, self._unit_l2.expand_as(bank.output))
+            if self.preset.penalty is Penalty.DECAY:
+                expanded_l2 = self._probe_l2[:, None].expand_as(bank.output_biases)
+                gradient.output_biases.addcmul_(bank.output_biases, expanded_l2)
+            else:
+                # As in scikit-learn, biases have no penalty: what PyTorch will add to theirs is taken away here.
+                gradient.hidden_biases.addcmul_(bank.hidden_biases, self._unit_l2, value=-1)
         for block in self._blocks:
             block.update(self.preset)
 
@@ -252,24 +265,6 @@ class BankUpdater:
         # All blocks have had equally many updates, so the number of any one goes for all.
         moments = [moment.select_probes(indices) for moment in self._moments]
         self._set_bank(self.bank.select_probes(indices), moments, steps=float(self._blocks[0].step))
-
-    def _add_penalty(self) -> None:
-        """Add the penalty to the gradients, but for ``hidden``, whose penalty PyTorch's ``weight_decay`` adds."""
-        bank, gradient = self.bank, self.gradient
-        # The units of all penalties are columns of ``output``, so no single ``weight_decay`` fits its block.
-        gradient.output.addcmul_(bank.output, self._unit_l2.expand_as(bank.output))
-        if self.preset.penalty is Penalty.DECAY:
-            gradient.output_biases.addcmul_(bank.output_biases, self._probe_l2[:, None].expand_as(bank.output_biases))
-        else:
-            # As in scikit-learn, biases have no penalty: what PyTorch will add to theirs is taken away here.
-            gradient.hidden_biases.addcmul_(bank.hidden_biases, self._unit_l2, value=-1)
-
-
-def _group_by_penalty(l2: Iterable[float], segments: Sequence[slice]) -> list[tuple[float, slice]]:
-    """Group adjacent probes with equal penalty. For each group, return the penalty and its rows in Bank.hidden."""
-    pairs = zip(l2, segments, strict=True)
-    blocks = [(value, list(block)) for value, block in groupby(pairs, key=lambda pair: pair[0])]
-    return [(value, slice(block[0][1].start, block[-1][1].stop)) for value, block in blocks]
 
 
 class _Block:
