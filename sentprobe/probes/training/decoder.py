@@ -307,6 +307,7 @@ class GenerationValidator:
         places = np.linspace(0, len(held_out_items) - 1, min(len(held_out_items), MAX_GENERATED_TEXTS)).round()
         selected_items = held_out_items[places.astype(np.int64)]
         targets = self.pairs.targets[0]
+        # Early in training a decoder may never end its text, so the longest reference sets a limit.
         max_length = int(targets.lengths[selected_items].max()) + EXTRA_CODES
         generated_texts: list[GeneratedText] = []
         for rows in replace(self.pairs, items=selected_items).plan_batches(0):

@@ -62,21 +62,21 @@ def prepare_sequences(
         raise missing_extra("BLEU", "train")
     # Different sentences may have the same tree: such items may be trained on.
     sentences = [sources, *(targets if targets_are_sentences else ())]
-    split = hold_out(*sentences, count=options.validation, seed=options.seed)
-    subwords = learn_subwords([texts[item] for texts in targets for item in split.train], codes=options.codes)
+    training, held_out = hold_out(*sentences, count=options.validation, seed=options.seed)
+    subwords = learn_subwords([texts[item] for texts in targets for item in training], codes=options.codes)
     train = decoder.SequencePairs(
         sources=collect_rows(model.vocabulary.find_ids(text) or [UNKNOWN] for text in sources),
         targets=tuple(map(subwords.encode, targets)),
-        items=split.train,
+        items=training,
         size=options.batch,
         seed=options.seed,
         noise=noise,
     )
     seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=len(targets)).tolist()
     decoders = [decoder.make_decoder(len(subwords), model.dim, options, seed=seed) for seed in seeds]
-    validator = GenerationValidator(replace(train, items=split.validation), metric)
+    validator = GenerationValidator(replace(train, items=held_out), metric)
     if validate_permuted:
-        permuted = [permute_words(sources[item], (options.seed, 5, item)) for item in split.validation.tolist()]
+        permuted = [permute_words(sources[item], (options.seed, 5, item)) for item in held_out.tolist()]
         rows = collect_rows(model.vocabulary.find_ids(text) or [UNKNOWN] for text in permuted)
         pairs = replace(train, sources=rows, targets=(subwords.encode(permuted),), items=np.arange(len(permuted)))
         validator = replace(validator, permuted=pairs)
@@ -148,10 +148,7 @@ def prepare_seq2tree(texts: corpora.Trees, model: SentenceModel, options: Object
 
 
 def prepare_meaning(texts: Meanings, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``meaning``: generate the notation of a sentence's event from the sentence's vector.
-
-    The encoder thereby learns who does what to whom. Its probes show which accuracy is possible on sentprobe's tasks.
-    """
+    """Prepare ``meaning``: generate the notation of a sentence's event, to show which accuracy our tasks allow."""
     return prepare_sequences(
         texts.sentences, [texts.events], Metric.ACCURACY, model, options, targets_are_sentences=False
     )
@@ -227,15 +224,15 @@ def check_architecture(sizes: Architecture, *, is_reversed: bool) -> None:
 def prepare_next_word(texts: Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare ``next-word``: predict each word from the words before it. Raises UsageError."""
     check_architecture(model.architecture, is_reversed=model.vocabulary.reverse)
-    split = hold_out(texts.texts, count=options.validation, seed=options.seed)
+    training, held_out = hold_out(texts.texts, count=options.validation, seed=options.seed)
     train = SentenceBatches(
         sources=collect_rows(map(model.vocabulary.find_ids, texts.texts)),
         targets=(),
-        items=split.train,
+        items=training,
         size=options.batch,
         seed=options.seed,
     )
-    validator = decoder.GenerationValidator(replace(train, items=split.validation), Metric.PERPLEXITY)
+    validator = decoder.GenerationValidator(replace(train, items=held_out), Metric.PERPLEXITY)
     return PreparedObjective(NextWordLearner(model, options.dropout), train, validator)
 
 

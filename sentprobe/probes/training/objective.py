@@ -167,25 +167,17 @@ def pad_rows(rows: Iterable[NDArray[np.int32]], *, before: int = 0, after: int =
     return torch.nn.utils.rnn.pad_sequence(sequences, batch_first=True).long()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TrainValidationSplit:
-    """Indices of training and validation items; no training item shares a text with a validation item."""
-
-    train: Indices
-    validation: Indices
-
-
-def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationSplit:
-    """Split items at random into training and validation items. Raises UsageError if there are too few items.
+def hold_out(*columns: Sequence[str], count: int, seed: int) -> tuple[Indices, Indices]:
+    """Return the indices of random training and validation items. Raises UsageError if there are too few items.
 
     - columns: the texts of the items; item i consists of ``columns[0][i]``, ``columns[1][i]`` and so on
     - count: number of validation items, lowered to a tenth of all items if above that; at least one item is held out
 
     No two validation items share a text. All other items with a text of a validation item are left out.
 
-    >>> split = hold_out(["a", "b", "c", "a"], count=1, seed=0)
-    >>> split.validation.tolist(), split.train.tolist()
-    ([3], [1, 2])
+    >>> train, validation = hold_out(["a", "b", "c", "a"], count=1, seed=0)
+    >>> train.tolist(), validation.tolist()
+    ([1, 2], [3])
     """
     items = len(columns[0])
     if items < 2:
@@ -204,7 +196,7 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationS
     train = [item for item in range(items) if held_out_texts.isdisjoint({c[item] for c in columns})]
     if not train:
         raise UsageError(f"all {items} items share a text with those held out for validation: none is left to train on")
-    return TrainValidationSplit(np.array(train, dtype=np.int64), np.array(sorted(validation), dtype=np.int64))
+    return np.array(train, dtype=np.int64), np.array(sorted(validation), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,10 +238,10 @@ def prepare_items(
     - sides: the sentences of the items; item i consists of ``sides[0][i]``, ``sides[1][i]`` and so on
     - columns: further tensors with a value per item, by name, such as labels
     """
-    split = hold_out(*sides, count=options.validation, seed=options.seed)
+    training, held_out = hold_out(*sides, count=options.validation, seed=options.seed)
     token_rows = [collect_rows(map(learner.encoder.vocabulary.find_ids, side)) for side in sides]
-    train = ItemBatches(split.train, options.batch, options.seed, partial(_make_batch, token_rows, columns or {}))
-    return PreparedObjective(learner, train, partial(_validate, replace(train, items=split.validation)))
+    train = ItemBatches(training, options.batch, options.seed, partial(_make_batch, token_rows, columns or {}))
+    return PreparedObjective(learner, train, partial(_validate, replace(train, items=held_out)))
 
 
 def _make_batch(sides: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], items: Indices) -> Batch:

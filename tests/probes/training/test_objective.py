@@ -17,20 +17,20 @@ PAIRS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=2, 
 def test_held_out_texts_are_not_trained_on(pairs: list[tuple[int, int]], count: int, seed: int) -> None:
     columns = [[str(pair[side]) for pair in pairs] for side in (0, 1)]
     try:
-        split = hold_out(*columns, count=count, seed=seed)
+        train, validation = hold_out(*columns, count=count, seed=seed)
     except UsageError:
         return
-    texts = [[{column[item] for column in columns} for item in items] for items in (split.train, split.validation)]
+    texts = [[{column[item] for column in columns} for item in items] for items in (train, validation)]
     assert set().union(*texts[0]).isdisjoint(set().union(*texts[1]))
     assert sum(map(len, texts[1])) == len(set().union(*texts[1]))  # none twice
-    assert 1 <= len(split.validation) <= min(count, max(len(pairs) // 10, 1))
+    assert 1 <= len(validation) <= min(count, max(len(pairs) // 10, 1))
 
 
 def test_seed_decides_held_out_items() -> None:
     texts = [str(number) for number in range(50)]
     once, again, other_seed = (hold_out(texts, count=5, seed=seed) for seed in (1, 1, 2))
-    assert once.validation.tolist() == again.validation.tolist() != other_seed.validation.tolist()
-    assert len(once.train) == 45
+    assert once[1].tolist() == again[1].tolist() != other_seed[1].tolist()
+    assert len(once[0]) == 45
 
 
 def test_too_little_text_is_refused() -> None:
