@@ -449,6 +449,7 @@ def _write_shard(kept_rows: KeptRows, folder: Path, number: int) -> Shard:
 def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> pa.Table:
     """Return kept rows *low* to *high* - 1, with ``id`` (index among kept rows) and ``place`` (index in the source)."""
     parts = []
+    # The last chunk that begins at or before row *low*; the loop then reads chunk after chunk.
     number = bisect_right(kept_rows.kept_starts, low) - 1
     while number < len(kept_rows.chunks) and kept_rows.kept_starts[number] < high:
         mask = kept_rows.mask[kept_rows.chunk_starts[number] : kept_rows.chunk_starts[number + 1]]
@@ -460,6 +461,7 @@ def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> pa.Table:
             table = read_rows(chunk.path)
             if len(indices) < table.num_rows:
                 table = table.take(indices)
+            # Numbered among all kept rows: *low* may lie in the middle of this chunk.
             ids = np.arange(table.num_rows, dtype=np.int64) + max(low, first_kept)
             columns = {"id": pa.array(ids), "place": pa.array(table["place"].to_numpy() + chunk.place)}
             if kept_rows.sentence_ids:

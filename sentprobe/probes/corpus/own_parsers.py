@@ -194,6 +194,7 @@ def convert_corenlp_sentence(sentence: Any) -> ParsedSentence:
         tokens, tree = sentence["tokens"], sentence.get("parse")
         edges = {edge["dependent"]: edge for edge in sentence.get("basicDependencies", ())}
         numbers = [token["index"] for token in tokens]
+        # Without the annotator depparse, the answer has no dependencies.
         has_heads = all(number in edges for number in numbers)
         words, tags = tuple(token["word"] for token in tokens), tuple(token["pos"] for token in tokens)
         heads = tuple(edges[number]["governor"] for number in numbers) if has_heads else ()

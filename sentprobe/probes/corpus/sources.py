@@ -431,19 +431,18 @@ class _ParquetRows:
         with report_parquet_errors(source.name, SourceError):
             file = pq.ParquetFile(self._opened.stream)
             self._total = max(1, file.metadata.num_rows)
-            columns = _choose_columns(source, file.schema_arrow.names, self._reading)
+            names = file.schema_arrow.names
+            column = self._reading.column
+            if {"form", "xpos", "tree"} <= set(names):  # written by gen
+                columns = [name for name in _GENERATED_COLUMNS if name in names]
+            elif column in names:
+                columns = [column]
+            else:
+                raise UsageError(
+                    f"{source.name}: there is no column {column!r}{suggest(column, names)}; "
+                    f"its columns: {', '.join(names)}"
+                )
             for batch in iterate_batches(file, source.name, batch_size=1000, columns=columns):
                 for row in batch.to_pylist():
                     self._number += 1
                     yield FilePiece(format_json(row, default=str), self._number)
-
-
-def _choose_columns(source: Source, names: Sequence[str], reading: RecordFields) -> list[str]:
-    if {"form", "xpos", "tree"} <= set(names):
-        return [name for name in _GENERATED_COLUMNS if name in names]
-    if reading.column not in names:
-        raise UsageError(
-            f"{source.name}: there is no column {reading.column!r}"
-            f"{suggest(reading.column, names)}; its columns: {', '.join(names)}"
-        )
-    return [reading.column]

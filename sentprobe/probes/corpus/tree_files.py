@@ -251,11 +251,13 @@ def find_coordination(tree: Tree) -> Coordination | None:
         below.pop()
     while below and tree.categories[below[0]] in _QUOTES:
         del below[0]
+    # A separator before the conjunction, such as a comma.
     if len(below) == 4 and tree.categories[below[1]] in _SEPARATORS:
         del below[1]
     if [tree.categories[node] for node in below] != ["S", _CONJUNCTION, "S"]:
         return None
     first, conjunction, second = below
+    # Both must be clauses of their own: an S without a verb phrase is a fragment.
     if not all("VP" in [tree.categories[child] for child in list_children(tree, node)] for node in (first, second)):
         return None
     spans = ((tree.starts[node], tree.find_end(node)) for node in (first, second))

@@ -79,6 +79,7 @@ def straighten(text: str) -> StraightText:
         position = match.start()
         mark = "-" if match[1] else "" if match[2] else _STRAIGHT[match[0]]
         parts += text[last:position], mark
+        # A mark of several characters stands for one character, so all of them point to its position.
         starts += (*range(last, position), *[position] * len(mark))
         last = match.end()
     return StraightText("".join((*parts, text[last:])), text, (*starts, *range(last, len(text)), len(text)))

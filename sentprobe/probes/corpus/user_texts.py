@@ -159,14 +159,13 @@ def _align(text: str, parse: ParsedSentence, language: str, *, is_parsed_here: b
         heads, relations = convert_clear_relations(parse.tokens, parse.tags, heads, relations)
     tags = parse.tags if not {"_", ""}.issuperset(parse.tags) else ("",) * len(parse.tokens)
     try:
+        # A multiword token whose words do not add up to it keeps its form, in the place of its first word.
+        forms = list(parse.tokens)
+        for start, end, form in parse.universal.ranges if parse.universal else ():
+            if "".join(forms[start:end]) != form:
+                forms[start:end] = [form, *[""] * (end - start - 1)]
         parsed = build_editable_text(
-            straight.text if straight else text,
-            _join_ranges(parse),
-            tags,
-            heads,
-            relations,
-            lemmas=lemmas,
-            language=language,
+            straight.text if straight else text, tuple(forms), tags, heads, relations, lemmas=lemmas, language=language
         )
     except RefusalError:
         return EditableText(text, language=language)
@@ -176,12 +175,3 @@ def _align(text: str, parse: ParsedSentence, language: str, *, is_parsed_here: b
         token._replace(start=straight.starts[token.start], end=straight.starts[token.end]) for token in parsed.tokens
     )
     return EditableText(text, moved, parsed.children, language)
-
-
-def _join_ranges(parse: ParsedSentence) -> tuple[str, ...]:
-    """Return the forms of the words, where those of a multiword token add up to it; else its form, then nothing."""
-    forms = list(parse.tokens)
-    for start, end, form in parse.universal.ranges if parse.universal else ():
-        if "".join(forms[start:end]) != form:
-            forms[start:end] = [form, *[""] * (end - start - 1)]
-    return tuple(forms)

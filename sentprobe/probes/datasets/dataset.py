@@ -243,10 +243,7 @@ class ProbeDataset:
 
     @property
     def balanced_probes(self) -> bool:
-        """Whether each combination of probe words occurs equally often with each label in the test items.
-
-        In this case, the label cannot be predicted from the probe words alone.
-        """
+        """Whether each combination of probe words has all labels equally often in test, so that it predicts none."""
         test = self.splits[Split.TEST]
         _, groups = np.unique(test.probes, axis=0, return_inverse=True)
         return not self.slots or _have_balanced_labels(groups.ravel(), test.targets, len(self.labels))
@@ -265,7 +262,20 @@ class ProbeDataset:
         Items with the same sentence are in one unit. So are mirrors: items with the same words, in any order, and the
         same probe words.
         """
-        return _connect_items(self.splits[split].rows, self.number_mirrors(split))
+        first = self.splits[split].rows
+        second = self.number_mirrors(split)
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        # A graph with a node for each sentence and each mirror, and an edge for each item: its components are units.
+        size = int(first.max()) + 1 + int(second.max()) + 1
+        edges = (np.ones(len(first), np.int8), (first, second + int(first.max()) + 1))
+        _, components = connected_components(coo_array(edges, shape=(size, size)), directed=False)
+        # Components have arbitrary numbers; units are numbered in the order of their first items.
+        _, starts, classes = np.unique(components[first], return_index=True, return_inverse=True)
+        rank = np.empty(len(starts), np.int64)
+        rank[np.argsort(starts)] = np.arange(len(starts))
+        return np.asarray(rank[classes], np.int64)
 
     def number_mirrors(self, split: Split) -> Indices:
         """Return a number for each item, (n,) int64: equal for items with the same words, in any order, and probes."""
@@ -293,22 +303,6 @@ def _have_balanced_labels(groups: Indices, targets: Indices, labels: int) -> boo
     counts = np.zeros((int(groups.max()) + 1, labels), np.int64)
     np.add.at(counts, (groups, targets), 1)
     return bool((counts == counts[:, :1]).all())
-
-
-def _connect_items(first: Indices, second: Indices) -> Indices:
-    """Return the index of each item's unit, (n,) int64. Items with an equal value in *first* or *second* share one."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    # A graph with a node for each value of *first* and of *second*, and an edge for each item: components are units.
-    size = int(first.max()) + 1 + int(second.max()) + 1
-    edges = (np.ones(len(first), np.int8), (first, second + int(first.max()) + 1))
-    _, components = connected_components(coo_array(edges, shape=(size, size)), directed=False)
-    # Components have arbitrary numbers; units are numbered in the order of their first items.
-    _, starts, classes = np.unique(components[first], return_index=True, return_inverse=True)
-    rank = np.empty(len(starts), np.int64)
-    rank[np.argsort(starts)] = np.arange(len(starts))
-    return np.asarray(rank[classes], np.int64)
 
 
 def _update_digest(digest: "hashlib._Hash", parts: Iterable[bytes], *, count: int) -> None:
@@ -384,6 +378,7 @@ def _check_learnable(data: ProbeDataset) -> None:
         unseen_labels = np.setdiff1d(items.targets, training_labels)
         if len(unseen_labels):
             raise DatasetError(f"label {data.labels[unseen_labels[0]]!r} occurs in {split} but never in training")
+        # By slot, since a one-hot word has weights of its own in each slot: untrained ones would answer at random.
         for slot in range(data.slots):
             unseen_words = np.setdiff1d(items.probes[:, slot], train.probes[:, slot])
             if len(unseen_words):

@@ -183,6 +183,7 @@ def _make_single_content_items(texts: Sequence[str], trained_words: SlotWords, r
     positives = [(text, word) for text in texts[::2] if (word := _sample_word(text, trained_words[0], rng))]
     words = [word for _, word in positives]
     rng.shuffle(words)
+    # The words of the positives are dealt to the other sentences, so that each is as often absent as present.
     negatives = dict(_assign_absent_words(texts[1::2], words))
     negative_counts = Counter(negatives.values())
     items: WordItems = [(False, text, (word,)) for text, word in negatives.items()]

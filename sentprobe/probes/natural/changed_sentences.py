@@ -151,6 +151,7 @@ def select_coordination_inversion(request: selection.SelectionRequest) -> select
     counts = {f"{longer.name.lower()} clause longer": len(pairs[longer]) for longer in LongerClause}
     requested = selection.compute_class_share(request.size, classes=6)
     unequal_pairs = min(len(pairs[LongerClause.FIRST]), len(pairs[LongerClause.SECOND]))
+    # Half of the pairs give their original, half their inverted version: no sentence occurs in both orders.
     unequal = selection.scale_share(unequal_pairs // 2, requested)
     if unequal is None:
         raise selection.make_too_few_error(request.task, counts, needed=2 * len(requested))

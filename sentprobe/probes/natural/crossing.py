@@ -180,6 +180,7 @@ def _cross_languages(
     for train in train_on:
         for test in test_on:
             sides = {name: languages[name] for name in (train, test)}
+            # Each language's notes are printed once, at the first dataset that has it.
             new = [name for name in sides if name not in described]
             described.update(new)
             entries = [*training[train], *_shuffle(tests[test], f"{seed} {task} {test}")]
@@ -231,6 +232,7 @@ def _select_training(
     is_balanced = all(
         len({*_count_classes(items, labels, split)}) == 1 for items in entries.values() for split in _TRAINING_SPLITS
     )
+    # Translations of test items are left out of training in every language, not only in that of the test.
     remaining = {
         name: [entry for entry in items if languages[name].keys[entry.sentence].isdisjoint(tested)]
         for name, items in entries.items()
@@ -238,6 +240,7 @@ def _select_training(
     quotas: dict[Split, int] = {}
     for split in _TRAINING_SPLITS:
         counts = [_count_classes(items, labels, split) for items in remaining.values()]
+        # As many as the poorest language has, so that languages differ in nothing but the language.
         quotas[split] = min(min(count) if is_balanced else sum(count) for count in counts)
     for name, items in remaining.items():
         for label, number in zip(labels, _count_classes(items, labels, Split.TRAIN), strict=True):

@@ -227,6 +227,8 @@ def _deal_with_excess(
     for form in order:
         label = int(counts[form].argmax())
         dealt += counts[form]
+        # Judged by the form's commonest class: among the splits with room, the form goes to the one that lacks most of
+        # its share of the sentences dealt so far, so that all splits fill at the same pace.
         lack = split_shares * dealt[label] - split_counts[:, label]
         left = room[:, label] - split_counts[:, label]
         fits = left + excess >= counts[form, label]

@@ -91,7 +91,9 @@ def _count_agreeing(
     leads: list[int] = []
     for answer, (tags_of_sentence,) in zip((labels[label] for label in pool.labels[chosen]), sentences, strict=True):
         pairs = product(tags_of_sentence, redundancy.tags.items())
-        leads.append(_compute_lead(answer, [label for tag, (label, tags) in pairs if has_any_tag(tag, tags)]))
+        # By how many words the answer leads the commonest other label.
+        counts = Counter([label for tag, (label, tags) in pairs if has_any_tag(tag, tags)])
+        leads.append(counts.pop(answer, 0) - max(counts.values(), default=0))
     return {AGREEING: sum(lead > 0 for lead in leads), TIED: leads.count(0)}
 
 
@@ -105,12 +107,6 @@ def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
     """
     words = [set(word_tag.split("|")) for word_tag in tag.split("+")]
     return any(word.issuperset(label_tag.split("|")) for label_tag in label_tags for word in words)
-
-
-def _compute_lead(answer: str, word_labels: Sequence[str]) -> int:
-    """Return the number of words with the label *answer* minus the number with the commonest other label."""
-    counts = Counter(word_labels)
-    return counts.pop(answer, 0) - max(counts.values(), default=0)
 
 
 def format_band_note(band: selection.FrequencyBand) -> str:
