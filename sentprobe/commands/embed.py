@@ -106,9 +106,8 @@ def clear_command(
     if older_than is not None and not older_than >= 0:
         raise UsageError(f"the number of days must not be negative, not {older_than}")
     directory = find_cache_directory()
-    removed = clear_vectors(directory, encoder=encoder, older_than=older_than)
-    parts = [format_count(removed.encoders, "encoder")]
-    size = removed.size
+    count, size = clear_vectors(directory, encoder=encoder, older_than=older_than)
+    parts = [format_count(count, "encoder")]
     # With --encoder, inflected forms of lexicons are kept.
     if encoder is None and (forms := clear_inflected_forms(directory, older_than=older_than)):
         parts.append(format_count(len(forms), "lexicon"))

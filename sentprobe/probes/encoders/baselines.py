@@ -367,6 +367,7 @@ def encode_words_and_positions(
     ordered_parts = sorted(parts)
     source = sample_word_vectors(seed=seed, dim=dim)
     vectors = dict(zip(ordered_parts, chain.from_iterable(source.look_up(ordered_parts)), strict=True))
+    # An unknown part adds nothing to its word; the word still counts in the mean.
     nothing = np.zeros(dim, np.float32)
     out = np.zeros((len(sentences), dim), np.float32)
     for row, sentence in enumerate(sentences):
@@ -388,6 +389,7 @@ def choose_places(data: ProbeDataset, place_sets: Sequence[Places], *, seed: int
     """
     train = data.splits[Split.TRAIN]
     units = data.units(Split.TRAIN)
+    # Whole units are held out: the mirror of a held-out item would give its answer away.
     is_held = np.random.default_rng(seed).permutation(int(units.max()) + 1)[units] % 2 == 0
     if is_held.all() or not is_held.any():
         return place_sets[0]

@@ -290,15 +290,6 @@ class CachedEncoder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemovedFiles:
-    """The number of encoders whose vectors were removed, and the size of the removed files."""
-
-    encoders: int
-    size: int
-    """Total size of the files in bytes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CacheCheck:
     """The number of checked files, the paths of removed damaged files, and the number of removed unfinished files."""
 
@@ -315,8 +306,10 @@ def list_cached_encoders(directory: Path) -> tuple[CachedEncoder, ...]:
     return tuple(sorted(encoders, key=lambda entry: (-entry.used, entry.folder)))
 
 
-def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: float | None = None) -> RemovedFiles:
+def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: float | None = None) -> tuple[int, int]:
     """Remove the cached vectors of the encoders that meet both conditions. Raises UsageError or SentprobeError.
+
+    Returns the number of these encoders, and the size of the removed files in bytes.
 
     - encoder: an encoder's name, or at least the first eight digits of its fingerprint; None: all encoders
     - older_than: only encoders that were last used more than this number of days ago; None: all encoders
@@ -333,7 +326,7 @@ def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: fl
         size += sum(map(_remove, [*files, folder / TAG]))  # last, the file that marks a cache folder
         with suppress(OSError):  # the folder has files that sentprobe did not write
             folder.rmdir()
-    return RemovedFiles(encoders=len(chosen), size=size)
+    return len(chosen), size
 
 
 def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -> list[int]:

@@ -221,6 +221,7 @@ def round_vectors(vectors: Vectors, rounding: Rounding, *, scale: Vectors) -> Ve
         return (vectors > 0).astype(np.float32)
     least, greatest = scale.min(axis=0), scale.max(axis=0)
     width = (greatest - least) / np.float32(255)
+    # 256 steps from least to greatest, as in sentence-transformers; a constant dimension has no width.
     steps = np.floor((vectors - least) / np.where(width == 0, 1, width))
     return np.asarray(np.clip(steps, 0, 255) - 128, np.float32)
 

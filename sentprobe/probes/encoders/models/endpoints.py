@@ -261,7 +261,17 @@ class OpenAIEncoder:
     def _parse_array(self, answer: bytes, *, count: int) -> NDArray[Any]:
         try:
             rows = _parse_rows(answer, count=count, has_key=self.endpoint.has_key)
-            _check_rows(rows, max_width=max(self.options.dim, MAX_WIDTH))
+            # NumPy would make texts of all numbers if one of them is a text, each as wide as the longest.
+            max_width = max(self.options.dim, MAX_WIDTH)
+            widths = set()
+            for row in rows:
+                if not isinstance(row, list) or not {*map(type, row)} <= {int, float}:
+                    raise ValueError("an embedding is not a list of numbers")
+                widths.add(len(row))
+            if len(widths) > 1:
+                raise ValueError(f"its embeddings have different widths, from {min(widths)} to {max(widths)}")
+            if not 1 <= max(widths) <= max_width:
+                raise ValueError(f"its embeddings have width {max(widths)}, not 1 to {max_width}")
             return np.array(rows, dtype=np.float64)
         except (ValueError, OverflowError) as error:
             raise self.endpoint.make_error(f"the server's answer is not as expected: {error}") from None
@@ -329,22 +339,6 @@ def _check_options(options: OpenAIOptions) -> None:
             f"openai: option base_url={options.base_url}: an address is expected to which /embeddings "
             "can be appended, such as http://localhost:8000/v1"
         )
-
-
-def _check_rows(rows: Sequence[object], *, max_width: int) -> None:
-    """Raise ValueError unless each row is a list of numbers, of one width from 1 to *max_width*.
-
-    NumPy would make texts of all numbers if one of them is a text, each as wide as the longest.
-    """
-    widths = set()
-    for row in rows:
-        if not isinstance(row, list) or not {*map(type, row)} <= {int, float}:
-            raise ValueError("an embedding is not a list of numbers")
-        widths.add(len(row))
-    if len(widths) > 1:
-        raise ValueError(f"its embeddings have different widths, from {min(widths)} to {max(widths)}")
-    if not 1 <= max(widths) <= max_width:
-        raise ValueError(f"its embeddings have width {max(widths)}, not 1 to {max_width}")
 
 
 def _parse_rows(body: bytes, *, count: int, has_key: bool) -> list[object]:

@@ -300,6 +300,7 @@ class LayerStore:
         number = self._places.index(place)
         out = np.stack([vectors[sentence][number] for sentence in sentences])
         for sentence in distinct:
+            # The encoders of a model ask in the order of its places: after the last, no one needs the states.
             if place == self._places[-1]:
                 self._stored.pop(sentence, None)
             elif (len(self._stored) + 1) * vectors[sentence].nbytes <= self._max_bytes:
