@@ -238,6 +238,7 @@ def split_adverbs(
             f"holding some out takes at least {2 * MIN_ADVERBS}"
         )
     share = max(MIN_ADVERBS, len(adverbs) // 4)
+    # Else training would keep fewer than MIN_ADVERBS.
     validation_share = share if validation and len(adverbs) >= 2 * share + MIN_ADVERBS else 0
     parts = {Split.TEST: adverbs[:share], Split.TRAIN: adverbs[share + validation_share :]}
     parts |= {Split.VALIDATION: adverbs[share : share + validation_share]} if validation_share else {}

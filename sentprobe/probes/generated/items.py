@@ -323,6 +323,7 @@ def take_weighted_units(
         if unit is not None:
             units.append(unit)
             productive.add(at)
+        # Without this source, the others would be more frequent than their weights say.
         elif at in productive:
             return units, at
         else:

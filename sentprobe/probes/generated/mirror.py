@@ -171,6 +171,7 @@ def _arrange_words(drawer: Drawer, event: DrawnEvent, questions: Questions) -> l
     arranged: list[tuple[list[int], DrawnEvent]] = []
 
     def add(moves: Iterable[tuple[int, int]], changed: tuple[int, int]) -> None:
+        # Counted from both ends: an encoder may see the n-th word from the start or from the end.
         places = [place for at in changed for place in (positions[at], positions[at] - length)]
         arranged.append((rank_uses(drawer.uses, places), _move_values(event, moves)))
 

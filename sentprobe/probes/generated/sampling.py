@@ -374,7 +374,11 @@ def _sample_questions(
     for event in task.sample_events(drawer):
         probed = ProbedSentence(event, drawer.wording)
         answers = {probe: task.question(probed, probe) for probe in probes}
-        balanced = _choose_balanced(answers, drawer)
+        # Equally many probe words with each answer, in alternation: the labels are balanced in every item list.
+        true, false = ([probe for probe, answer in answers.items() if answer is label] for label in (True, False))
+        size = min(len(true), len(false))
+        pairs = zip(drawer.rng.sample(true, size), drawer.rng.sample(false, size), strict=True)
+        balanced = list(chain.from_iterable(pairs))
         if balanced and probed.text not in used:
             misses = 0
             used.add(probed.text)
@@ -382,14 +386,6 @@ def _sample_questions(
             yield [(probe, replace(item, label=answers[probe] is True)) for probe in balanced]
         elif (misses := misses + 1) == MAX_REJECTED:
             return
-
-
-def _choose_balanced(answers: Mapping[Probe, int | None], drawer: Drawer) -> list[Probe]:
-    """Choose at random equally many probes with the answer TRUE and with FALSE; return them in alternation."""
-    true, false = ([probe for probe, answer in answers.items() if answer is label] for label in (True, False))
-    size = min(len(true), len(false))
-    pairs = zip(drawer.rng.sample(true, size), drawer.rng.sample(false, size), strict=True)
-    return list(chain.from_iterable(pairs))
 
 
 SAMPLERS = {Sampling.MIRROR: _sample_mirrored, Sampling.PAPER: _sample_as_in_the_paper}

@@ -130,6 +130,7 @@ def _parse_item_table(columns: Mapping[str, list[Any]], head: Mapping[str, Any])
         events=tuple(columns["event"]),
         columns={name: tuple(columns[f"{_COLUMN_PREFIX}{n}"]) for n, name in enumerate(head["columns"])},
     )
+    # Parquet columns may hold nulls, and the file may come from a stranger: all is checked before it is used.
     texts = [table.task, table.fingerprint, *table.labels, *table.sentences, *table.events]
     texts += [text for column in (*table.probes, *table.columns.values()) for text in column]
     if not all(isinstance(text, str) for text in texts):

@@ -60,10 +60,8 @@ def format_result(result: rs.Result) -> str:
 
 
 def _digest_value(value: Mapping[str, Any]) -> str:
-    """Return the digest of a result's JSON value, which shows that a file was edited (not by whom, or how well).
-
-    It leaves out *seconds*, the only values in which two runs of the same command differ.
-    """
+    """Return the digest of a result's JSON value, which shows that a file was edited (not by whom, or how well)."""
+    # Two runs of the same command differ in their seconds alone.
     digested = {key: entry for key, entry in value.items() if key != "seconds"}
     return hashlib.sha256(json.dumps(digested, sort_keys=True, default=dict).encode()).hexdigest()
 
@@ -294,7 +292,14 @@ def _check_ownership(path: Path) -> None:
     marker = path / MARKER
     _reject_links(path)
     if marker.exists():
-        _check_marker(marker)
+        try:
+            value = parse_json(marker.read_bytes())
+        except BadSyntaxError:
+            if _is_possibly_ours(marker.parent):
+                raise ResultsError(f"{marker}: damaged; remove it and run again: existing results are kept") from None
+            value = None
+        if not isinstance(value, dict) or value.get("format") != RUN_FORMAT:
+            raise UsageError(f"{marker}: not written by sentprobe")
     elif not _is_possibly_ours(path) and not marker.exists():  # another process may have created the marker
         raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
     manage_folder(path)
@@ -307,17 +312,6 @@ def _reject_links(directory: Path) -> None:
     for path in (*directory.glob("*.json"), directory / RUN_FILE, *files):
         if path.is_symlink():
             raise UsageError(f"{path}: is a link, and results are not written through links; replace it by the file")
-
-
-def _check_marker(marker: Path) -> None:
-    try:
-        value = parse_json(marker.read_bytes())
-    except BadSyntaxError:
-        if _is_possibly_ours(marker.parent):
-            raise ResultsError(f"{marker}: damaged; remove it and run again: existing results are kept") from None
-        value = None
-    if not isinstance(value, dict) or value.get("format") != RUN_FORMAT:
-        raise UsageError(f"{marker}: not written by sentprobe")
 
 
 def _is_possibly_ours(path: Path) -> bool:

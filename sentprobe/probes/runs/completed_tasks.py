@@ -151,6 +151,7 @@ def collect_lexicons(targets: Targets) -> dict[str, Lexicon]:
 def _digest_origin(suite: AnySuite, task: BuildableTask) -> str:
     if isinstance(suite, CompevalSuite):
         settings = (suite.vocabulary, suite.size, suite.sampling)
+        # A setting that is not used adds no part, so that digests from before it existed remain valid.
         side_parts = (suite.side,) if suite.side else ()
         held_out = () if suite.structure is None else (suite.structure.name,)
         weights = () if suite.profile is None else (suite.profile.weights,)

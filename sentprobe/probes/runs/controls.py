@@ -155,21 +155,17 @@ def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed:
         raise UsageError(f"share={share} of validation items is not between 0 and 1")
     if groups.shape != (len(train),):
         raise UsageError(f"groups of shape {groups.shape} for {len(train)} training items")
-    members = _group_items(groups, np.random.default_rng(seed))
+    # The groups in random order; the stable sort keeps the items of each in ascending order.
+    distinct, numbers = np.unique(groups, return_inverse=True)
+    order = np.argsort(numbers, kind="stable")
+    starts = np.searchsorted(numbers[order], np.arange(1, len(distinct)))
+    groups_of_items = np.split(order, starts)
+    members = [groups_of_items[index] for index in np.random.default_rng(seed).permutation(len(groups_of_items))]
     selection = _ValidationSelection(train, share)
     chosen = [group for group in members if selection.try_take(group)] or [_find_smallest_group(members, selection)]
     is_held_out = np.zeros(len(train), dtype=bool)
     is_held_out[np.concatenate(chosen)] = True
     return train.select(~is_held_out), train.select(is_held_out)
-
-
-def _group_items(groups: Indices, generator: np.random.Generator) -> list[Indices]:
-    """Return the groups in random order, each as an array of the indices of its items in ascending order."""
-    distinct, numbers = np.unique(groups, return_inverse=True)
-    order = np.argsort(numbers, kind="stable")
-    starts = np.searchsorted(numbers[order], np.arange(1, len(distinct)))
-    groups_of_items = np.split(order, starts)
-    return [groups_of_items[index] for index in generator.permutation(len(groups_of_items))]
 
 
 class _ValidationSelection:
@@ -235,6 +231,7 @@ def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeI
     train, validation = data.splits[Split.TRAIN], data.splits.get(Split.VALIDATION)
     if not preset.needs_validation:
         validation = None
+    # By unit: sentences that depend on each other never stand on both sides.
     elif validation is None:
         train, validation = split_validation(train, data.units(Split.TRAIN), seed=seed)
     return ProbeItems(
@@ -368,6 +365,7 @@ def _change_splits(material: ProbeItems, change: Callable[[Items], Items]) -> Pr
 
 
 def _shuffle_training(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
+    # Portions are prefixes of this order, so that each is a random sample of the items.
     train, order = material.train, generator.permutation(len(material.train))
     shuffled = Items(train.rows[order], train.probes[order], train.targets[order])
     return vectors, replace(material, train=shuffled)

@@ -48,17 +48,15 @@ MIN_COMPUTING_SHARE = 0.05
 def measure_training(fits: Sequence[PlannedFit], run: Run) -> float:
     """Return the estimated seconds of all fits, scaled from one timed fit for each classifier and vector width."""
     groups = group_by(fits, lambda fit: (fit.preset, fit.shape.dim, fit.shape.is_linear(fit.preset)))
-    return sum(_measure_group(group, run) for group in groups.values())
-
-
-def _measure_group(fits: Sequence[PlannedFit], run: Run) -> float:
-    largest = max(fits, key=lambda fit: fit.operations / fit.probes)
-    scaling, seconds_per_pass = _time_short_fit(largest, run)
-    operations = largest.operations / largest.probes
-    return sum(
-        fit.passes * fit.operations / operations * seconds_per_pass + scaling * fit.items / largest.items
-        for fit in fits
-    )
+    seconds = 0.0
+    for group in groups.values():
+        largest = max(group, key=lambda fit: fit.operations / fit.probes)
+        scaling, seconds_per_pass = _time_short_fit(largest, run)
+        operations = largest.operations / largest.probes
+        for fit in group:
+            seconds += fit.passes * fit.operations / operations * seconds_per_pass
+            seconds += scaling * fit.items / largest.items
+    return seconds
 
 
 def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:

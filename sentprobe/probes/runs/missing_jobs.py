@@ -91,6 +91,7 @@ def find_conditions(encoder: EncoderSource, *, probe_words: bool, run: Run) -> t
     else:
         usual = [c for c in USUAL_CONDITIONS if probe_words or c not in PROBE_WORD_CONTROLS]
     if isinstance(encoder, ReducedEncoder | ErasedEncoder) and encoder.base_is_probed:
+        # The base encoder's run has the others; those that depend on the width need the variant's own.
         kept = {Condition.PROBE, *WORD_CONTROLS} - {*WIDTH_FREE_CONDITIONS}
         return tuple(condition for condition in usual if condition in kept)
     return (*usual, *(() if is_baseline else run.methods))
@@ -105,6 +106,7 @@ SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
 
 def make_shared_key(condition: Condition, result: Result, *, dim: int) -> SharedKey:
     """Return the key of the scores that all encoders of width *dim* share on the task of *result*."""
+    # Probes that see no vector of the encoder have the same scores at every width.
     width = 0 if condition in WIDTH_FREE_CONDITIONS else dim
     return condition, width, result.dataset_fingerprint, result.probe_fingerprint, result.preset
 

@@ -69,23 +69,18 @@ def read_unloaded_model(source: EncoderSource) -> UnloadedModel | None:
     if not find_kind(source).installed or options.device or find_default_device() != "cpu":
         return None
     files = find_model(source.argument, revision=options.revision, required_file="modules.json", owners=MODEL_OWNERS)
-    width = _read_width(files.directory)
+    # The last module that states a width decides.
+    width = 0
+    modules = _read_json(files.directory / "modules.json")
+    for module in modules if isinstance(modules, list) else ():
+        path = module.get("path") if isinstance(module, dict) else None
+        config = _read_json(files.directory / path / "config.json") if isinstance(path, str) and path else None
+        if isinstance(config, dict):
+            width = next((config[key] for key in WIDTH_KEYS if isinstance(config.get(key), int)), width)
     weights = sum(map(_count_weights, files.directory.glob("*.safetensors")))
     if not width or not weights or options.dim > width:
         return None
     return UnloadedModel(source.name, options.dim or width, weights)
-
-
-def _read_width(directory: Path) -> int:
-    """Return the width of a model's vectors, or 0 if no module states it. The last module that states it decides."""
-    width = 0
-    modules = _read_json(directory / "modules.json")
-    for module in modules if isinstance(modules, list) else ():
-        path = module.get("path") if isinstance(module, dict) else None
-        config = _read_json(directory / path / "config.json") if isinstance(path, str) and path else None
-        if isinstance(config, dict):
-            width = next((config[key] for key in WIDTH_KEYS if isinstance(config.get(key), int)), width)
-    return width
 
 
 def _read_json(path: Path) -> Any:

@@ -212,6 +212,7 @@ def prepare_draws(encoders: Sequence[kinds.EncoderSource], *, targets: Targets, 
             if isinstance(source, Spec):
                 specs |= dict.fromkeys((encoder.name for encoder in group), source)
         yield DrawnRun(draw, drawn, specs)
+        # Models without random weights are loaded once for all draws.
         sources = list(chain.from_iterable(map(_select_reusable, sources, groups)))
 
 
@@ -256,6 +257,7 @@ def _run_draw(
     engine = start()
     unbound = kinds.build_encoders(draw.encoders, seed=run.seed)
     if run.out is not None:
+        # Before the data, which take longest: a folder that cannot be written fails at once.
         prepare_directory(run.out, run.text)
     data = find_datasets(targets, command=run.command, reporter=reporter)
     encoders = kinds.bind_to_sentence_order(unbound, (dataset.sentences for dataset in data.datasets))

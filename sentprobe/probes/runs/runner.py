@@ -121,7 +121,9 @@ class Runner:
         vectors = self._encode(encoder, jobs)
         seconds = {ENCODING: time.perf_counter() - start}
         tasks = list(dict.fromkeys(job.task for job in jobs))
+        # Only now is the width known, on which controls that encoders share depend.
         results, jobs = self._store.reuse_shared_scores(results, jobs, dim=vectors.sentences.dim)
+        # Jobs with equal keys have equal fits, and are trained once; equal training keys share the training only.
         keyed_jobs = [(vectors.make_key(job, results[job.task.name]), job) for job in jobs]
         finished_fits = {key: self._shared_fits[key] for key, _ in keyed_jobs if key in self._shared_fits}
         new_jobs = {key: job for key, job in keyed_jobs if key not in finished_fits}

@@ -283,18 +283,6 @@ def score(
 @lru_cache(maxsize=4)  # so that score(), which makes a scorer at each call, builds the sentences once
 def _build_material(settings: ScoreSettings) -> tuple[tuple[SampledTriplets, ...], tuple[Task, ...], Mapping[str, int]]:
     """Return the triplets, the tasks, and the row of each text's vector in an array of vectors."""
-    geometry = _make_geometry(settings)
-    preset = None if settings.preset is None else find_preset(settings.preset)
-    tasks = make_tasks([*_build_datasets(settings)], run=Run(seed=settings.seed), preset=preset)
-    texts = [text for material in geometry for text in material.sentences]
-    for task in tasks:
-        texts += task.data.sentences
-        texts += task.data.probe_words if task.words.name == ENCODER_WORDS else ()
-    distinct_texts = dict.fromkeys(texts)
-    return geometry, tuple(tasks), {text: row for row, text in enumerate(distinct_texts)}
-
-
-def _make_geometry(settings: ScoreSettings) -> tuple[SampledTriplets, ...]:
     words = english()
     vocabulary, held_out = settings.vocabulary, settings.held_out
     sampling = TripletSampling(
@@ -306,7 +294,15 @@ def _make_geometry(settings: ScoreSettings) -> tuple[SampledTriplets, ...]:
     ]
     for space in spaces:
         space.check_count(settings.triplets)
-    return tuple(SampledTriplets(space, sampling) for space in spaces)
+    geometry = tuple(SampledTriplets(space, sampling) for space in spaces)
+    preset = None if settings.preset is None else find_preset(settings.preset)
+    tasks = make_tasks([*_build_datasets(settings)], run=Run(seed=settings.seed), preset=preset)
+    texts = [text for material in geometry for text in material.sentences]
+    for task in tasks:
+        texts += task.data.sentences
+        texts += task.data.probe_words if task.words.name == ENCODER_WORDS else ()
+    distinct_texts = dict.fromkeys(texts)
+    return geometry, tuple(tasks), {text: row for row, text in enumerate(distinct_texts)}
 
 
 def _build_datasets(settings: ScoreSettings) -> Iterator[ProbeDataset]:

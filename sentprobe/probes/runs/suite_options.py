@@ -154,11 +154,7 @@ def is_unused(parameter: str, suites: Collection[str]) -> bool:
 
 
 def reject_unused_options(given_options: Mapping[str, str], suites: Collection[str], *, data_name: str) -> None:
-    """Raise UsageError for the first option that none of *suites* uses.
-
-    - given_options: the options that the user set, by parameter
-    - data_name: the chosen suites or datasets, as the error message shows them
-    """
+    """Raise UsageError, which names the chosen data, for the first set option that none of *suites* uses."""
     for parameter, option in given_options.items():
         if is_unused(parameter, suites):
             users = specs.enumerate_names(SUITES_BY_PARAMETER[parameter])
