@@ -210,6 +210,7 @@ def difference_interval(first: tuple[float, Interval], second: tuple[float, Inte
     (0.0524, 0.3339)
     """
     (first_share, first_interval), (second_share, second_interval) = first, second
+    # Lowest if the first is at its low end and the second at its high end; the two errors are independent.
     below = hypot(first_share - first_interval.low, second_interval.high - second_share)
     above = hypot(first_interval.high - first_share, second_share - second_interval.low)
     return Interval(first_share - second_share - below, first_share - second_share + above)
@@ -257,6 +258,7 @@ def decompose_spread(groups: Sequence[Sequence[float]]) -> SpreadParts:
     between = float((sizes * (means - values.mean()) ** 2).sum()) / (draws - 1)
     residuals = ((values - np.repeat(means, sizes.astype(int))) ** 2).sum()
     within = float(residuals) / (total - draws) if total > draws else None
+    # n_0 in the docstring, by which the variance between draws enters MSB.
     effective_size = (total - float((sizes**2).sum()) / total) / (draws - 1)
     return SpreadParts(
         mean=float(means.mean()),
@@ -355,6 +357,7 @@ def compare_unit_sums(
     count, total = len(sizes), float(sizes.sum())
     differences = gains / (seeds * other_seeds)
     mean_differences = gains.sum(axis=1) / (seeds * other_seeds)[:, 0] / total
+    # One unit has no variance: its interval, once clipped, is all of [-1, 1].
     half_widths = np.full(len(gains), 2.0)
     if count > 1:
         squares = ((differences - mean_differences[:, np.newaxis] * sizes) ** 2).sum(axis=1)
@@ -412,6 +415,7 @@ def compute_sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Fl
     from scipy.special import bdtr
 
     total = wins + losses
+    # With p = 1/2 both tails are equal. With as many wins as losses they overlap, and twice one tail exceeds 1.
     p_values = 2 * bdtr(np.minimum(wins, losses).astype(np.float64), total, 0.5)
     return np.asarray(np.minimum(1.0, p_values), np.float64)
 

@@ -180,19 +180,14 @@ def _predict(
     labels = np.unique(train.targets)
     if len(labels) == 1:  # scikit-learn's logistic regression refuses to learn a single label
         return [dict.fromkeys(kinds, np.full(len(part.targets), labels[0])) for part in parts]
-    train_matrix, *matrices = _build_matrices([train, *parts])
+    names = sorted(set(chain.from_iterable(train.features)))
+    columns = {name: i for i, name in enumerate(names)}
+    unordered = [_build_matrix(part, columns) for part in (train, *parts)]
+    # Frequent features first: each classifier cuts off the columns beyond its limit.
+    order = np.argsort(-unordered[0].getnnz(axis=0), kind="stable")
+    train_matrix, *matrices = (matrix[:, order] for matrix in unordered)
     predictions = {kind: _PREDICTORS[kind](train_matrix, matrices, train.targets, seed) for kind in kinds}
     return [{kind: np.asarray(predictions[kind][i], dtype=np.int64) for kind in kinds} for i in range(len(parts))]
-
-
-def _build_matrices(parts: Sequence[TrialItems]) -> list[Any]:
-    """Return a sparse matrix, (items, features), for each of *parts*; the features are those in ``parts[0]``."""
-    names = sorted(set(chain.from_iterable(parts[0].features)))
-    columns = {name: i for i, name in enumerate(names)}
-    first, *rest_matrices = (_build_matrix(part, columns) for part in parts)
-    # Frequent features first: each classifier cuts off the columns beyond its limit.
-    order = np.argsort(-first.getnnz(axis=0), kind="stable")
-    return [matrix[:, order] for matrix in (first, *rest_matrices)]
 
 
 def _build_matrix(part: TrialItems, column_numbers: Mapping[str, int]) -> Any:

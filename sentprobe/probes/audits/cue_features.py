@@ -27,11 +27,8 @@ class Structures:
 
     def find_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
         """Return the distinct features of a sentence's structure, such as ``main tense past``."""
-        if tokens not in self._features:
-            self._features[tokens] = self._list_features(tokens)
-        return self._features[tokens]
-
-    def _list_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
+        if tokens in self._features:
+            return self._features[tokens]
         try:
             (event,) = parse(" ".join(tokens), self._lexicon)
         except (ParseError, ValueError):  # a ValueError means that the sentence is ambiguous
@@ -39,10 +36,13 @@ class Structures:
             skeleton = build_skeleton(tokens)
             padded = ["<s>", *skeleton, "</s>"]
             ngrams = (" ".join(padded[i : i + size]) for size in (1, 2, 3) for i in range(len(padded) - size + 1))
-            return *dict.fromkeys(ngrams), f"all: {' '.join(skeleton)}"
-        self.parsed += 1
-        parts = tuple(_list_event_features(event, "main"))
-        return *parts, f"all: {' '.join(parts)}"
+            features = (*dict.fromkeys(ngrams), f"all: {' '.join(skeleton)}")
+        else:
+            self.parsed += 1
+            parts = tuple(_list_event_features(event, "main"))
+            features = (*parts, f"all: {' '.join(parts)}")
+        self._features[tokens] = features
+        return features
 
 
 def _list_event_features(event: Event, path: str) -> Iterator[str]:

@@ -215,6 +215,7 @@ def score_pairs(
     unknown = dict(zip(texts, model.find_unknown(texts), strict=True))
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
     regions = [pair.find_regions() for pair in pairs]
+    # A sentence may be in several pairs; it is scored once, with the regions of all.
     needed: dict[str, list[sp.TextSpan]] = {}
     for pair, (good_region, bad_region) in zip(pairs, regions, strict=True):
         needed.setdefault(pair.good, []).append(good_region)

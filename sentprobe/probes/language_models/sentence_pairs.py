@@ -54,6 +54,7 @@ def describe_agreement(good: str, bad: str, tokens: Mapping[str, Any]) -> dict[s
     tested = [agreement for agreement in _find_agreements(tokens) if not changed.isdisjoint(agreement)]
     if not tested or len(words[0]) != len(words[1]):
         return {}
+    # A subject agrees with the verb and its auxiliaries: the longest of these distances counts.
     longest = max(tested, key=lambda agreement: len(agreement.between))
     number = _read_number(tokens["feats"][longest.verb])
     nouns = (

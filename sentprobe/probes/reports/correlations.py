@@ -298,6 +298,7 @@ def correlate_tasks(
         both = [(a, b) for a, b in values if a is not None and b is not None]
         estimate = compute_rank_correlation(*zip(*both, strict=True), seed=seed) if both else None
         pairs.append(Correlation(task=task, score=score, estimate=estimate))
+    # Pairs without values have no test, and so do not count among the comparisons.
     p_values = iter(correct_p_values([pair.estimate.p for pair in pairs if pair.estimate], correction))
     return Correlations(
         pairs=tuple(replace(pair, p=next(p_values)) if pair.estimate else pair for pair in pairs),

@@ -58,8 +58,12 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
     tests = iter(_test_draws([cell for cell in cells if len(cell[0]) > 1]))
     figures = []
     for cell in cells:
-        figure = _join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell)
-        if _is_fixed(cell):
+        draws, condition = cell
+        figure = _join_draws(cell, next(tests)) if len(draws) > 1 else _describe_one_draw(cell)
+        # All units may have the same accuracy, neither 0 nor 1: a bag of words has 0.5 on each mirror pair.
+        sums, sizes = zip(*(paired_tests.sum_answers(result, condition) for result in draws), strict=True)
+        has_part = 0 < sums[0][0] < sizes[0][0]
+        if has_part and min(map(len, sums)) >= LEAST_UNITS and paired_tests.are_constant(draws, condition):
             # No choice of units can change such an accuracy: the interval has width 0, and at chance there is no doubt.
             figure = replace(
                 figure,
@@ -69,14 +73,6 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
             )
         figures.append(figure)
     return figures
-
-
-def _is_fixed(cell: ConditionCell) -> bool:
-    """Return whether all units have the same accuracy, neither 0 nor 1: a bag of words has 0.5 on each mirror pair."""
-    draws, condition = cell
-    sums, sizes = zip(*(paired_tests.sum_answers(result, condition) for result in draws), strict=True)
-    has_part = 0 < sums[0][0] < sizes[0][0]
-    return has_part and min(map(len, sums)) >= LEAST_UNITS and paired_tests.are_constant(draws, condition)
 
 
 def _test_draws(cells: Sequence[ConditionCell]) -> tuple[paired_tests.GainTest, ...]:

@@ -150,6 +150,7 @@ def split_by_part(draws: Sequence[Result], items: ItemTables, column: str) -> di
             chosen = parts.select(name, draw_values)
             if chosen.any():
                 targets = table.targets[chosen]
+                # Chance on the part, which may have mostly one label although the dataset is balanced.
                 majority = float(np.bincount(targets).max() / len(targets))
                 part_results.append(select_items(result, chosen, majority=majority))
     return by_part

@@ -196,16 +196,19 @@ def find_table(results: Results) -> TableFindings:
     controls = [*_list_free_controls(results)]
     figure_cells: list[ConditionCell] = [*((draws, Condition.PROBE) for draws in cells), *controls]
     figures = compute_figures(figure_cells)
+    # One family: cells and controls are tested against chance in the same table, so they are corrected together.
     p_values = correct_p_values([figure.chance_p for figure in figures], Correction.HOLM)
     tests = [
         ChanceTest(draws=tuple(draws), condition=condition, figure=figure, p=p)
         for (draws, condition), figure, p in zip(figure_cells, figures, p_values, strict=True)
     ]
+    # Variants of a model are a family of their own: else each added variant would weaken the tests between models.
     matches: tuple[list[MatchedResults], list[MatchedResults]] = [], []
     for matched in _match_cells(cells):
         first, second = matched[0]
         matches[is_same_model(first.encoder, second.encoder)].append(matched)
     return TableFindings(
+        # The tests are in the order of figure_cells: first the cells, then the controls.
         cells={test.draws[0].cell: test for test in tests[: len(cells)]},
         free_controls=tuple(tests[len(cells) :]),
         comparisons=TableComparisons(matches[False]),

@@ -347,6 +347,7 @@ def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
     """Yield a warning if more than 5% of the pairs of a paradigm are also in another paradigm."""
     paradigms = group_by(table.pairs, lambda pair: pair.paradigm)
     sentences = {name: {(pair.good, pair.bad) for pair in pairs} for name, pairs in paradigms.items()}
+    # A share of the smaller paradigm: all of it may lie within a larger one.
     common = {names: len(sentences[names[0]] & sentences[names[1]]) for names in combinations(sentences, 2)}
     if figures := [
         f"{' and '.join(names)}: {count:,}"

@@ -84,6 +84,7 @@ def _compute_cosine(dot: Floats, left: Floats, right: Floats) -> Floats:
 
 
 def _compute_negative_distance(dot: Floats, left: Floats, right: Floats) -> Floats:
+    # |a - b|^2 = |a|^2 + |b|^2 - 2ab, which rounding can make negative for equal vectors.
     return -np.sqrt(np.maximum(left + right - 2 * dot, 0.0))
 
 
@@ -172,6 +173,7 @@ def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
     ties = (sides.find_same(POSITIVE, side) for side in distractors)
     scores = np.array([*map(score_margins, margins, ties)])
     tie_counts, is_beaten = (scores == 0.5).sum(axis=0), (scores == 0).any(axis=0)
+    # Of m + 1 equally near texts, each is first with probability 1 / (m + 1), and half of m precede it on average.
     return 1 + (1 - scores).sum(axis=0), np.where(is_beaten, 0.0, 1 / (1 + tie_counts))
 
 

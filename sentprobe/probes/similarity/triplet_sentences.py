@@ -111,12 +111,21 @@ class SampledTriplets(TripletSentences):
 
     def __init__(self, space: tr.TripletSpace, drawing: TripletSampling) -> None:
         triplets = space.sample(drawing.n, seed=drawing.seed)
+        strata = triplets.list_strata()
+        distances = np.empty(len(triplets), dtype=np.int64)
+        for part in triplets.parts:
+            distances[part.positions] = _compute_distances(part)
         super().__init__(
             space.contrast.name,
             drawing,
             columns=[*map(triplets.render_texts, tr.SIDES), *render_distractors(triplets, drawing.distractors)],
             units=np.unique(triplets.hash_units(), return_inverse=True)[1],
-            groups=_name_groups(triplets),
+            groups={
+                "structure": [stratum.pattern.name for stratum in strata],
+                "place": [format_place(stratum.place) for stratum in strata],
+                "distance": [name_distance_bin(distance) for distance in distances.tolist()],
+                "voice": [name_voice_group(s.place, s.voices, len(s.pattern.clauses)) for s in strata],
+            },
         )
 
 
@@ -168,19 +177,6 @@ def sample_background(lexicon: Lexicon, drawing: TripletSampling) -> list[str]:
     triplets = space.sample(min(BACKGROUND_SIZE // 2, space.count()), seed=drawing.seed)
     sides = (tr.TripletSide.ANCHOR, tr.TripletSide.POSITIVE)
     return list(dict.fromkeys(text for side in sides for text in triplets.render_texts(side)))
-
-
-def _name_groups(triplets: tr.TripletSet) -> GroupNames:
-    strata = triplets.list_strata()
-    distances = np.empty(len(triplets), dtype=np.int64)
-    for part in triplets.parts:
-        distances[part.positions] = _compute_distances(part)
-    return {
-        "structure": [stratum.pattern.name for stratum in strata],
-        "place": [format_place(stratum.place) for stratum in strata],
-        "distance": [name_distance_bin(distance) for distance in distances.tolist()],
-        "voice": [name_voice_group(stratum.place, stratum.voices, len(stratum.pattern.clauses)) for stratum in strata],
-    }
 
 
 def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> str:

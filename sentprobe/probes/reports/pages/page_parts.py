@@ -161,13 +161,23 @@ def _build_page_audit(audit: Audit, name: str) -> PageAudit:
 
 def build_gate_page(results: GateResults, *, command: str, intervals: bool) -> str:
     """Return the page as HTML that loads no other files. All inserted texts are escaped."""
+    # The false hits, in the first draw, whose sentences were scored as most similar.
+    draw = results.draws[0]
+    names: dict[ScoredPair, str] = {}
+    for rates in draw.rates:
+        for pair in rates.worst:
+            names.setdefault(pair, rates.name)
+    rows = []
+    for pair in nlargest(NEAREST, names, key=lambda pair: pair.score):
+        cell = GridCell(f"{find_sign(draw.measure) * pair.score:.4f}")
+        rows.append(GridRow(f"{names[pair]}: {pair.first} / {pair.second}", "", (cell,)))
     return load_template("gate.html.j2").render(
         sentence=str(results),
         tables=[
             (title, grid, split_lines(notes)) for title, grid, notes in build_gate_tables(results, intervals=intervals)
         ],
         curves=_draw_curves(results),
-        worst=_build_worst_grid(results),
+        worst=Grid(("contrast and sentences", draw.measure), tuple(rows)),
         command=command,
     )
 
@@ -202,17 +212,3 @@ def _draw_curves(results: GateResults) -> pn.ResultPicture:
         legend=pn.build_legend(marks),
         of_encoders=False,
     )
-
-
-def _build_worst_grid(results: GateResults) -> Grid:
-    """Return a table of the false hits, in the first draw, whose sentences were scored as most similar."""
-    draw = results.draws[0]
-    names: dict[ScoredPair, str] = {}
-    for rates in draw.rates:
-        for pair in rates.worst:
-            names.setdefault(pair, rates.name)
-    rows = []
-    for pair in nlargest(NEAREST, names, key=lambda pair: pair.score):
-        cell = GridCell(f"{find_sign(draw.measure) * pair.score:.4f}")
-        rows.append(GridRow(f"{names[pair]}: {pair.first} / {pair.second}", "", (cell,)))
-    return Grid(("contrast and sentences", draw.measure), tuple(rows))

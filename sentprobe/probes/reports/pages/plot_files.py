@@ -287,6 +287,7 @@ def _show_full_names(picture: ResultPicture) -> ResultPicture:
         else panel
         for panel in picture.panels
     )
+    # If a name is shortened at its line, all names go into a legend instead.
     legend = picture.legend or (() if fits else tuple(marks.items()))
     return replace(picture, panels=panels, legend=legend)
 

@@ -122,10 +122,7 @@ def _describe_origins(table: GeometryTable, results: Sequence[GeometryResult]) -
 
 
 def fill_missing_keys(*groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the records of all groups in one list, each with the keys of every group; added keys have the value None.
-
-    All records of a group have the same keys.
-    """
+    """Return the records of all groups in one list; keys that only other groups have are added with the value None."""
     blank = {key: None for records in groups for record in records[:1] for key in record}
     return [{**blank, **record} for records in groups for record in records]
 

@@ -105,6 +105,7 @@ def build_curves(
     curves: dict[CurveKey, dict[CurveSeries, list[StepAccuracy]]] = {}
     versions: dict[CurveKey, list[Mapping[str, str]]] = {}
     ranks = {contrast: rank for rank, contrast in enumerate(CONTRASTS)}
+    # Contrasts in the order of the registry; unknown ones last.
     ranked = sorted(distances, key=lambda result: ranks.get(result.contrast, len(ranks)))
     results: list[Result | GeometryResult] = [*probed, *ranked]
     for result in results:
