@@ -48,13 +48,9 @@ class StoredState:
 
 def write_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, stored: StoredState) -> None:
     """Write a checkpoint into an encoder's folder, in place of the previous checkpoint."""
-    # Parameter groups are left out: they hold the settings, which the resuming command states again.
-    states = optimizer.state_dict()["state"].items()
-    values = {f"{number}.{name}": value for number, state in states for name, value in state.items()}
-    optimizer_tensors = {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
     contents = {
         WEIGHTS_FILE: tensor_files.save(_copy_tensors(model.state_dict())),
-        OPTIMIZER_FILE: tensor_files.save(_copy_tensors(optimizer_tensors)),
+        OPTIMIZER_FILE: tensor_files.save(_collect_optimizer_tensors(optimizer)),
     }
     digests = {name: sha256(content).hexdigest() for name, content in contents.items()}
     record = {"format": FORMAT, **asdict(replace(stored, digests=digests))}
@@ -73,6 +69,13 @@ def _digest_record(record: Mapping[str, Any]) -> str:
 def _copy_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Copy tensors to the CPU; the copies share no memory, as safetensors requires."""
     return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
+
+
+def _collect_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    # Parameter groups are left out: they hold the settings, which the resuming command states again.
+    states = optimizer.state_dict()["state"].items()
+    values = {f"{number}.{name}": value for number, state in states for name, value in state.items()}
+    return _copy_tensors({name: value for name, value in values.items() if isinstance(value, torch.Tensor)})
 
 
 def read_state(folder: Path) -> StoredState | None:
