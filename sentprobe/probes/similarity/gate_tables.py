@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import ceil, isnan
+from math import ceil, inf, isnan
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +22,10 @@ from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.probes.similarity.distance_draws import TripletEstimate, estimate_over_draws
 from sentprobe.probes.similarity.distance_tables import NEGATIVE_FORMS, NO_VALUE, format_share
 from sentprobe.probes.similarity.gate_comparison import GateComparison
-from sentprobe.probes.similarity.gate_rates import PARAPHRASES, GateDraw, GateRates
+from sentprobe.probes.similarity.gate_rates import GENERATED, MEASURED, PARAPHRASES, GateDraw, GateRates
 from sentprobe.probes.similarity.gate_thresholds import MEASURE_NAMES
 from sentprobe.probes.similarity.measures import NegativeKind
-from sentprobe.probes.similarity.pair_scores import DECISION, GateStage
+from sentprobe.probes.similarity.pair_scores import DECISION, GateStage, find_sign
 from sentprobe.probes.similarity.text_pairs import VARIANTS
 from sentprobe.probes.statistics import Interval
 
@@ -287,7 +287,8 @@ def format_gate_notes(results: GateResults) -> str:
     for stage in draw.stages:
         notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} per second."]
     if not draw.rates[0].contrast:
-        notes += [*_describe_own_pairs(draw, results.same_name), *_describe_generated(draw), *results.pair_notes]
+        notes += _describe_own_pairs(draw, results.same_name)
+        notes += [*_describe_misses(draw, results.same_name), *_describe_generated(draw), *results.pair_notes]
     if len(results.draws) > 1:
         notes += [f"Mean ± standard deviation of {len(results.draws)} draws."]
     for draws in results.list_cells():
@@ -325,6 +326,21 @@ def _describe_own_pairs(draw: GateDraw, same_name: str) -> list[str]:
         fewest = ceil(1 / (1 - draw.keep) - 1e-9)
         notes += [f"Too few own pairs: a threshold that keeps {100 * draw.keep:g}% needs {2 * fewest} paraphrases."]
     return notes
+
+
+def _describe_misses(draw: GateDraw, same_name: str) -> list[str]:
+    """Return a note on the user's missed paraphrases, with the worst one if scores have an order."""
+    same = [pair for pair in draw.pairs if pair.same and pair.half == MEASURED and pair.source != GENERATED]
+    missed = [pair for pair in same if pair.is_wrong]
+    if not missed:
+        return []
+    sign = find_sign(draw.measure)
+    worst = min(missed, key=lambda pair: -inf if pair.score is None else sign * pair.score)
+    score = "" if worst.score is None or draw.measure == DECISION else f" ({worst.score:.3f})"
+    return [
+        f"Missed: {len(missed):,} of {format_count(len(same), same_name.removesuffix('s'))}, such as {worst.a!r} and "
+        f"{worst.b!r}{score}; --out gate.csv has all pairs."
+    ]
 
 
 def _describe_generated(draw: GateDraw) -> list[str]:

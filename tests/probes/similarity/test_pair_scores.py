@@ -89,6 +89,15 @@ def test_generated_pairs_have_own_lengths(tmp_path: Path) -> None:
     assert len(figures.to_records()) == 5
 
 
+def test_missed_paraphrases_are_counted_with_the_worst(tmp_path: Path) -> None:
+    """Of two missed paraphrases, the one without a common word is the worst."""
+    same = [("sun rain", "sun rain", 1), ("sun rain", "sun snow", 1), ("wind hail", "frost fog", 1)]
+    path = write_pairs(tmp_path, [*same, ("one two", "three four", 0)])
+    notes = format_gate_notes(sentprobe.gate("bow", pairs=path, contrasts=["role"], threshold=0.99))
+    assert "Missed: 2 of 3 paraphrases, such as 'wind hail' and 'frost fog' (" in notes
+    assert "Missed" not in format_gate_notes(sentprobe.gate("bow", pairs=path, contrasts=["role"], threshold=-1))
+
+
 def test_one_word_texts_have_no_sentences(tmp_path: Path) -> None:
     path = write_pairs(tmp_path, [("x", "x", 1), ("x", "y", 0)])
     figures = sentprobe.gate("bow?dim=8", pairs=path, threshold=1, contrasts=["role"])
