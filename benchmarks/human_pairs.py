@@ -130,10 +130,8 @@ def main(spec: str, threshold: float, parser: str) -> None:
     cells[PARAPHRASES, "form"] = f"{100 * generated.kept:.1f}"
     questions = edit_texts(read_user_texts(str(HERE / "questions.txt")), parser)
     treebank = edit_texts(read_treebank(), None)
-    print(
-        "people's kind | all | one word | edits of the same texts | of questions | of EWT | generated, anchor's form |"
-    )
-    print("positive's form | edits close to one word\n---|---|---|---|---|---|---|---|---")
+    head = "people's kind | all | one word | edits of the same texts | of questions | of EWT | generated, anchor's form"
+    print(f"{head} | positive's form | edits of the same texts less people's of one word\n---|{'---:|' * 7}---:")
     for kind in HUMAN_KINDS:
         pairs = [pair for pair in human if pair.kind.startswith(kind.sets)]
         close = [*filter(differs_in_one_word, pairs)]
@@ -148,9 +146,8 @@ def main(spec: str, threshold: float, parser: str) -> None:
     compared = {name for kind in HUMAN_KINDS for name in kind.edits}
     for name in load_table().kinds:
         if name not in compared:
-            print(
-                f"{name} | {' | '.join(shares.describe(list_edits(edits, [name])) for edits in (questions, treebank))}"
-            )
+            columns = [shares.describe(list_edits(edits, [name])) for edits in (questions, treebank)]
+            print(f"{name} | {' | '.join(columns)}", flush=True)
 
 
 if __name__ == "__main__":
