@@ -45,6 +45,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
         "edit": ("edit:edit", "Write minimal opposites and variants of your own texts."),
         "minimal": ("pairs:minimal", "Write minimal pairs: a sentence, and the same with one error."),
         "retrieval": ("pairs:retrieval", "Write queries and documents for retrieval, in BEIR's layout."),
+        "logical-forms": ("gen:logical_forms", "Write sentences with logical forms, in compositional splits."),
         "show": ("parse:show", "Draw an event as a tree; print its sentence if no field is open."),
     },
     "probe": {

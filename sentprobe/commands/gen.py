@@ -1,4 +1,7 @@
-"""The command ``gen``: generate sentences."""
+"""The command ``gen``: generate sentences.
+
+The command ``gen logical-forms``: sentences with logical forms, in splits that hold combinations out of training.
+"""
 
 import sys
 from pathlib import Path
@@ -9,13 +12,16 @@ import typer
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.gen_options import OUTPUT, ContentOptions, FeatureOptions, WordOptions
 from sentprobe.commands.shared.help import map_given_options
-from sentprobe.commands.shared.output_paths import OUTPUT_FILE
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE, OUTPUT_FOLDER, build_completer
 from sentprobe.common.errors import UsageError
 from sentprobe.common.files import make_parent_folder
+from sentprobe.common.processes import check_count
 from sentprobe.common.screen import PROGRESS_THRESHOLD, show_bars
 from sentprobe.common.settings import DATA, Repeatable
+from sentprobe.common.specs import choose_member
 from sentprobe.generator.sentences.sentence_records import FORMAT_NAMES
-from sentprobe.lexicon.read import load_lexicon
+from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
+from sentprobe.probes.runs.suite_options import describe_vocabulary
 
 
 @opt.expand_option_groups
@@ -26,8 +32,8 @@ def generate(
         opt.data_option(
             "--template",
             "-t",
-            help="Sentence structure, from gen templates; repeatable. By default, all with at most "
-            "one relative clause and no recipient.",
+            help="Structure from gen templates; repeatable. Default: all with at most one relative clause, no "
+            "recipient.",
         ),
     ] = None,
     n: Annotated[int, opt.data_option("--n", "-n", help="Number of sentences.")] = 10,
@@ -85,3 +91,47 @@ def generate(
         else:
             make_parent_folder(out)
             write_file(space, indices, out, format_name, reporter)
+
+
+SPLITS, NOTATIONS = ("lexical", "structural", "recursive"), ("cogs", "variable-free")
+
+
+def logical_forms(
+    split: Annotated[
+        str,
+        typer.Option(
+            help="Held out of training: lexical (a word's role or voice), structural (where relative clauses stand) or "
+            "recursive (how deep they are nested).",
+            autocompletion=build_completer(lambda: SPLITS),
+        ),
+    ],
+    out: Annotated[Path, opt.build_out_option("Folder to write, new or empty."), OUTPUT_FOLDER],
+    n: Annotated[
+        int, typer.Option("--n", "-n", help="Number of training sentences; other files have a tenth.")
+    ] = 10_000,
+    seed: Annotated[int, opt.build_seed_option("words and sentences")] = 0,
+    notation: Annotated[
+        str,
+        typer.Option(help="Logical forms: cogs or variable-free.", autocompletion=build_completer(lambda: NOTATIONS)),
+    ] = "cogs",
+    vocabulary: Annotated[str | None, opt.build_option(describe_vocabulary("everyday"))] = None,
+    lexicon: opt.LexiconOption = None,
+) -> None:
+    """Write sentences with logical forms, in splits that test compositional generalization.
+
+    Files in COGS' layout: train.tsv, dev.tsv, test.tsv, and gen.tsv, whose sentences have combinations that training
+    lacks. The file split.json counts each.
+    """
+    from sentprobe.generator.pairs import compositional_splits as cs
+
+    check_count("n", n)
+    words = load_lexicon(lexicon, "en")
+    cs.write_split(
+        choose_member(cs.CompositionalSplit, split, what="split"),
+        words,
+        vocabulary or choose_vocabulary(words, "everyday"),
+        out,
+        n=n,
+        seed=seed,
+        notation=choose_member(cs.LogicalNotation, notation, what="notation"),
+    )

@@ -53,6 +53,8 @@ WRONG_PATHS = expand_all(
     "gen minimal -p transitive --out {folder --format jsonl,others --format lm-eval,file/x.jsonl}",
     "gen retrieval -c role --lexicon none.toml --out new",
     "gen retrieval -c role -n 4 --out {file,others}",
+    "gen logical-forms --split lexical --lexicon none.toml --out new",
+    "gen logical-forms --split structural -n 10 --out {file,others}",
     "gen edit {none.txt,folder}",
     "gen edit --reviewed {none.csv,folder}",
     "gen edit latin1.txt --out {folder,file/x.jsonl}",

@@ -549,3 +549,36 @@ def test_help_names_aspects_of_english(gen: Gen) -> None:
     assert "--aspect [simple|prog|perf|perfprog] Aspect of main clauses; in German simple or perf." in text
     assert "--rc-aspect [simple|prog|perf|perfprog] " in text
     assert gen("--language", "de", "--aspect", "perf", "-n", "1").code == 0
+
+
+# logical forms
+
+
+def test_logical_forms_are_files_of_cogs(gen: Gen, tmp_path: Path) -> None:
+    out = tmp_path / "forms"
+    options = ("--split", "structural", "-n", "20", "-v", "structure", "--out", out)
+    assert gen("logical-forms", *options) == Outcome(0, "", "")
+    assert {path.name for path in out.iterdir()} == {"train.tsv", "dev.tsv", "test.tsv", "gen.tsv", "split.json"}
+    sentence, form, kind = (out / "gen.tsv").read_text("utf-8").splitlines()[0].split("\t")
+    assert (sentence[0].isupper(), sentence[-2:], kind) == (True, " .", "modified_subject")
+    assert " . nmod ( x _ " in form
+    assert gen("logical-forms", *options) == Outcome(0, "", "")  # the same files
+    again = gen("logical-forms", *options, "--seed", "1")
+    assert (again.code, again.err) == (2, f"gen: {out}: not a new or empty folder; name another with --out\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--split lexcal", "there is no split 'lexcal' (did you mean 'lexical'?)"),
+        ("--split lexical --notation lambda", "there is no notation 'lambda'; known: cogs, variable-free"),
+        ("--split lexical -n 0", "the number of n must be positive"),
+        ("--split lexical -n 20", "more sentences are needed"),
+        ("--split lexical -v everday", "did you mean 'everyday'"),
+    ],
+)
+def test_wrong_request_of_logical_forms(options: str, message: str, gen: Gen, tmp_path: Path) -> None:
+    done = gen("logical-forms", "--out", tmp_path / "forms", *options.split())
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert not (tmp_path / "forms").exists()
