@@ -4,6 +4,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -34,11 +35,9 @@ def check_device(name: str) -> torch.device:
     return device
 
 
-def send_to_device(tensor: Tensor, device: torch.device) -> Tensor:
-    """Copy a tensor to a device; with an NVIDIA GPU, the program continues during the copy."""
-    if device.type == "cuda":
-        return tensor.pin_memory().to(device, non_blocking=True)
-    return tensor.to(device)
+def make_device_generator(seeds: np.random.Generator, device: torch.device) -> torch.Generator:
+    """Return PyTorch's generator on a device, with a seed from *seeds*; on a GPU, it is counter-based (Philox)."""
+    return torch.Generator(device=device).manual_seed(int(seeds.integers(2**63)))
 
 
 def find_best_device() -> str:
@@ -67,7 +66,7 @@ def uses_bfloat16_instructions() -> bool:
 
 
 def choose_precision(precision: Precision, *, device: torch.device) -> Precision:
-    """Return the precision; AUTO becomes BFLOAT16 on a processor with instructions for it, and else FLOAT32.
+    """Return the precision; AUTO becomes BFLOAT16 on a processor or GPU with instructions for it, and else FLOAT32.
 
     Raises UsageError if BFLOAT16 is requested and the device has no instructions for it.
     """
@@ -78,8 +77,7 @@ def choose_precision(precision: Precision, *, device: torch.device) -> Precision
         place = "processor" if uses_cpu else "device"
         raise UsageError(f"precision=bfloat16: no fast instructions for it on this {place}; use precision=auto")
     if precision is Precision.AUTO:
-        # On a GPU only on request, unlike for the training of encoders (training/devices_and_precision.py).
-        return Precision.BFLOAT16 if uses_cpu and is_fast else Precision.FLOAT32
+        return Precision.BFLOAT16 if is_fast else Precision.FLOAT32
     return precision
 
 

@@ -301,7 +301,7 @@ def _average_probes(problem: TrainingProblem, members: Sequence[TrainedProbe]) -
 
 
 def _split_points(points: Iterable[GridPoint], problem: TrainingProblem) -> Iterator[list[GridPoint]]:
-    """Sort grid points by penalty, and yield groups of them to train together; MAX_WEIGHTS limits a group's size."""
+    """Sort grid points by penalty, and yield groups to train together; MAX_WEIGHTS limits a group's size."""
     shape = problem.design.shape
     point_group: list[GridPoint] = []
     weights = 0

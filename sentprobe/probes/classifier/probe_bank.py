@@ -165,6 +165,11 @@ class Bank:
         return self.output_biases.shape[1] == 0
 
     @property
+    def has_joint_output(self) -> bool:
+        """Whether one batched product computes all output layers: on a GPU, if the probes have one width."""
+        return self.hidden.device.type != "cpu" and len({point.hidden for point in self.points}) == 1
+
+    @property
     def hidden_biases(self) -> Tensor:
         """The biases of the hidden units, (units,), a view of ``hidden``."""
         return self.hidden[:, self.design.shape.inputs]
@@ -250,11 +255,7 @@ def compute_gradients(bank: Bank, inputs: Tensor, targets: Tensor, *, masks: Mas
     if bank.is_linear:
         delta = error.flatten(0, 1)  # (units, b)
     else:
-        delta = torch.empty_like(hidden)
-        for index, segment in enumerate(bank.segments):
-            torch.mm(bank.output[:, segment].T, error[index], out=delta[segment])
-            torch.mm(error[index], hidden[segment].T, out=into.output[:, segment])
-        torch.sum(error, dim=2, out=into.output_biases)
+        delta = _backpropagate_output(bank, error, hidden, into=into)
         # Both factors are elementwise, so this order is right for dropout before and after the activation.
         _apply_masks(bank, delta, masks)
         if bank.design.activation is Activation.RELU:
@@ -287,9 +288,41 @@ def _apply_masks(bank: Bank, units: Tensor, masks: Masks) -> Tensor:
 
 def _compute_output(bank: Bank, hidden: Tensor) -> Tensor:
     if bank.is_linear:
-        return hidden.view(len(bank.points), -1, hidden.shape[1])
+        return _split_probes(bank, hidden)
+    if bank.has_joint_output:
+        return _multiply_outputs(bank, hidden)
     logits = hidden.new_empty(len(bank.points), len(bank.output), hidden.shape[1])
     # One product per probe, since probes differ in width.
     for index, segment in enumerate(bank.segments):
         torch.addmm(bank.output_biases[index, :, None], bank.output[:, segment], hidden[segment], out=logits[index])
     return logits
+
+
+def _split_probes(bank: Bank, units: Tensor) -> Tensor:
+    """Return the units of probes that have one width, (units, b), as (P, width, b), a view."""
+    return units.view(len(bank.points), -1, units.shape[1])
+
+
+def _multiply_outputs(bank: Bank, hidden: Tensor) -> Tensor:
+    """Return the logits of probes that have one width by one batched product, (P, labels, b)."""
+    weights = bank.output.view(len(bank.output), len(bank.points), -1).transpose(0, 1)  # (P, labels, width)
+    return torch.baddbmm(bank.output_biases[:, :, None], weights, _split_probes(bank, hidden))
+
+
+def _backpropagate_output(bank: Bank, error: Tensor, hidden: Tensor, *, into: Bank) -> Tensor:
+    """Write the gradients of the output layers to *into*; return those of *hidden*, (units, b).
+
+    - error: the gradient with respect to the logits, (P, labels, b)
+    - hidden: the input of the output layers, (units, b)
+    """
+    torch.sum(error, dim=2, out=into.output_biases)
+    if bank.has_joint_output:
+        weights = bank.output.view(len(bank.output), len(bank.points), -1).permute(1, 2, 0)  # (P, width, labels)
+        gradient = torch.bmm(error, _split_probes(bank, hidden).transpose(1, 2))  # (P, labels, width)
+        into.output.copy_(gradient.transpose(0, 1).flatten(1))
+        return torch.bmm(weights, error).flatten(0, 1)
+    delta = torch.empty_like(hidden)
+    for index, segment in enumerate(bank.segments):
+        torch.mm(bank.output[:, segment].T, error[index], out=delta[segment])
+        torch.mm(error[index], hidden[segment].T, out=into.output[:, segment])
+    return delta

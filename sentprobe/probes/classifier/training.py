@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.adagrad import adagrad  # a function: the classes of optimizers load PyTorch's compiler
 from torch.optim.adam import adam
 
 from sentprobe.common.errors import SentprobeError
-from sentprobe.probes.classifier.devices import send_to_device
+from sentprobe.probes.classifier.devices import make_device_generator
 from sentprobe.probes.classifier.presets import BankShape, GridPoint
 from sentprobe.probes.classifier.probe import Optimizer, Penalty, Preset, StopCriterion
 from sentprobe.probes.classifier.probe_bank import Bank, BankDesign, Masks, compute_gradients, compute_logits, make_bank
@@ -28,29 +29,46 @@ DROPOUT_STEPS = 2**16
 
 
 class Dropout:
-    """Sampler of dropout masks for a bank of probes. Probes with equal seed and hidden width share random numbers."""
+    """Sampler of dropout masks for a bank of probes. Probes with equal seed and hidden width share random numbers.
 
-    def __init__(self, points: Sequence[GridPoint], device: torch.device) -> None:
+    For a CPU, NumPy draws the numbers. Any other device draws its own, since copies of masks would take longer than the
+    training step: another stream of random numbers, so probes with equal seeds differ between a CPU and a GPU.
+    """
+
+    def __init__(self, points: Sequence[GridPoint], device: torch.device, *, on_device: bool | None = None) -> None:
+        """Seed a generator for each seed and width. *on_device* (None: unless it is a CPU): *device* draws."""
         self._device = device
         keys = {(point.seed, point.hidden) for point in points if point.dropout}
         # A generator for each seed and width: a probe's masks do not depend on the other probes of its group.
         self._generators = {key: np.random.Generator(np.random.SFC64(np.random.SeedSequence(key))) for key in keys}
+        self._device_generators: dict[tuple[int, int], torch.Generator] = {}
+        if device.type != "cpu" if on_device is None else on_device:
+            items = self._generators.items()
+            self._device_generators = {key: make_device_generator(seeds, device) for key, seeds in items}
 
     def sample_masks(self, points: Sequence[GridPoint], size: int) -> Masks:
         """Return the masks of all probes with dropout, keyed by index in *points*. Each mask is for *size* items."""
         mask_keys = {(point.seed, point.hidden, point.dropout): None for point in points if point.dropout}
         random_numbers = {
-            key: generator.integers(DROPOUT_STEPS, size=(key[1], size), dtype=np.uint16)
-            for key, generator in self._generators.items()
+            key: self._draw_numbers(key, size)
+            for key in self._generators
             if any(key == (seed, width) for seed, width, _ in mask_keys)
         }
         masks = {}
         for seed, width, rate in mask_keys:
-            is_kept = torch.from_numpy(random_numbers[seed, width] >= round(rate * DROPOUT_STEPS))
-            masks[seed, width, rate] = send_to_device(is_kept, self._device) / (1 - rate)
+            is_kept = random_numbers[seed, width] >= round(rate * DROPOUT_STEPS)
+            masks[seed, width, rate] = torch.as_tensor(is_kept) / (1 - rate)
         return {
             index: masks[point.seed, point.hidden, point.dropout] for index, point in enumerate(points) if point.dropout
         }
+
+    def _draw_numbers(self, key: tuple[int, int], size: int) -> Tensor | NDArray[np.uint16]:
+        """Return random numbers below DROPOUT_STEPS, (width, *size*)."""
+        shape = key[1], size
+        if key not in self._device_generators:
+            return self._generators[key].integers(DROPOUT_STEPS, size=shape, dtype=np.uint16)
+        generator = self._device_generators[key]
+        return torch.randint(DROPOUT_STEPS, shape, generator=generator, device=self._device, dtype=torch.int32)
 
 
 @dataclass(frozen=True)
@@ -135,10 +153,19 @@ def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Ten
     return PreparedItems(shape, table, rows, ProbeWords(numbers, lexicon), targets)
 
 
-def generate_orders(count: int, *, generator: np.random.Generator, device: torch.device) -> Iterator[Tensor]:
-    """Yield, endlessly, all indices below *count*, newly shuffled, (count,) int64."""
+def generate_orders(
+    count: int, *, generator: np.random.Generator, device: torch.device, on_device: bool | None = None
+) -> Iterator[Tensor]:
+    """Yield, endlessly, all indices below *count*, newly shuffled, (count,) int64.
+
+    *generator* shuffles for a CPU. Any other device shuffles itself, in another order, as in :class:`Dropout`.
+    """
+    if device.type != "cpu" if on_device is None else on_device:
+        device_generator = make_device_generator(generator, device)
+        while True:
+            yield torch.randperm(count, generator=device_generator, device=device)
     while True:
-        yield torch.from_numpy(generator.permutation(count)).to(device)
+        yield torch.from_numpy(generator.permutation(count))
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ class WordVectors:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on all unknown words so far. Empty if there are none, or if a warning about all of them was logged."""
+        """A note on all unknown words so far. Empty if there are none, or if a warning named all."""
         unknown = self._list_unknown_words()
         if len(unknown) == len(self._warned):
             return ()

@@ -7,7 +7,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -26,7 +25,6 @@ from sentprobe.probes.classifier.devices import (
     find_device,
     has_fast_bfloat16,
     multiply,
-    send_to_device,
     uses_bfloat16_instructions,
 )
 from sentprobe.probes.classifier.fit import Fit, fit
@@ -75,13 +73,6 @@ def test_auto_is_the_best_device(available: tuple[str, ...], best: str, monkeypa
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in available)
     monkeypatch.setattr("sentprobe.probes.classifier.devices.check_device", torch.device)
     assert find_device("auto") == best
-
-
-def test_nvidia_copies_from_locked_memory() -> None:
-    tensor, gpu = Mock(), torch.device("cuda")
-    assert send_to_device(tensor, gpu) is tensor.pin_memory().to.return_value
-    tensor.pin_memory().to.assert_called_once_with(gpu, non_blocking=True)
-    assert send_to_device(torch.ones(2), torch.device("meta")).device.type == "meta"
 
 
 def test_result_states_chosen_device() -> None:
@@ -218,11 +209,12 @@ def test_bfloat16_needs_fast_instructions(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("has_instructions", [False, True])
-def test_gpu_uses_bfloat16_on_request(has_instructions: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpu_uses_bfloat16_if_it_has_instructions(has_instructions: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     gpu = torch.device("cuda")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: has_instructions)
-    assert choose_precision(Precision.AUTO, device=gpu) is Precision.FLOAT32
+    assert (choose_precision(Precision.AUTO, device=gpu) is Precision.BFLOAT16) == has_instructions
+    assert choose_precision(Precision.FLOAT32, device=gpu) is Precision.FLOAT32
     if has_instructions:
         assert choose_precision(Precision.BFLOAT16, device=gpu) is Precision.BFLOAT16
         return

@@ -242,21 +242,75 @@ def test_updates_equal_plain_loop(penalty: Penalty, optimizer: Optimizer) -> Non
             torch.testing.assert_close(mine, its.detach().float(), rtol=1e-3, atol=1e-4)
 
 
-@given(st.integers(1, 50), st.integers(0, 99))
-def test_pass_has_every_item_once(count: int, seed: int) -> None:
-    orders = generate_orders(count, generator=np.random.default_rng(seed), device=CPU)
-    assert all(sorted(next(orders).tolist()) == list(range(count)) for _ in range(3))
+@given(st.integers(1, 50), st.integers(0, 99), st.booleans())
+def test_pass_has_every_item_once(count: int, seed: int, on_device: bool) -> None:
+    first, second = (
+        generate_orders(count, generator=np.random.default_rng(seed), device=CPU, on_device=on_device) for _ in range(2)
+    )
+    for _ in range(3):
+        assert sorted((order := next(first)).tolist()) == list(range(count))
+        assert torch.equal(order, next(second))
 
 
-def test_masks_keep_mean_and_share() -> None:
+@pytest.mark.parametrize("on_device", [False, True])
+def test_masks_keep_mean_and_share(on_device: bool) -> None:
     grid = [GridPoint(seed=0, hidden=100, dropout=rate, l2=0.0) for rate in (0.0, 0.2, 0.8)]
-    masks = Dropout(grid, CPU).sample_masks(grid, 500)
+    masks, again = (Dropout(grid, CPU, on_device=on_device).sample_masks(grid, 500) for _ in range(2))
     assert sorted(masks) == [1, 2]
     for place, mask in masks.items():
         rate = grid[place].dropout
         assert mask.shape == (100, 500)
         assert torch.unique(mask).tolist() == pytest.approx([0.0, 1 / (1 - rate)])
         assert float((mask == 0).double().mean()) == pytest.approx(rate, abs=0.01)
+        assert torch.equal(mask, again[place])
+    # Equal seeds and widths share random numbers: what a high rate keeps, a low one keeps.
+    assert not ((masks[2] > 0) & (masks[1] == 0)).any()
+
+
+@pytest.mark.parametrize("on_device", [False, True])
+def test_masks_do_not_depend_on_other_probes(on_device: bool) -> None:
+    grid = [GridPoint(seed=seed, hidden=hidden, dropout=0.5, l2=0.0) for seed, hidden in ((0, 8), (0, 4), (1, 8))]
+    together = Dropout(grid, CPU, on_device=on_device).sample_masks(grid, 64)
+    for place, point in enumerate(grid):
+        (alone,) = Dropout([point], CPU, on_device=on_device).sample_masks([point], 64).values()
+        assert torch.equal(alone, together[place])
+    assert not torch.equal(together[0], together[2])
+
+
+@given(banks(), st.integers(1, 6), st.integers(1, 9), st.integers(0, 99))
+@settings(deadline=None)
+def test_joint_output_layers_have_the_gradients_of_single_ones(bank: Bank, width: int, size: int, seed: int) -> None:
+    """A GPU computes the output layers of probes that have one width together; here, the CPU does."""
+    grid = [replace(point, hidden=0 if bank.is_linear else width) for point in bank.points]
+    bank = make_bank(grid, bank.design, start=WeightInitialization.GLOROT, device=CPU)
+    ((inputs, targets),) = random_items(bank.design.shape, size, seed=seed).split_batches(size)
+    inputs = inputs.float()
+    masks = Dropout(grid, CPU).sample_masks(grid, size)
+    single, joint = bank.make_zeros(), bank.make_zeros()
+    losses, logits = compute_gradients(bank, inputs, targets, masks=masks, into=single), compute_logits(bank, inputs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Bank, "has_joint_output", True)
+        torch.testing.assert_close(compute_gradients(bank, inputs, targets, masks=masks, into=joint), losses)
+        torch.testing.assert_close(compute_logits(bank, inputs), logits)
+    for one, other in zip(joint.list_weights(), single.list_weights(), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize(("widths", "is_joint"), [((5, 5), True), ((5, 4), False)])
+def test_output_layers_of_one_width_are_joint_on_other_devices(widths: tuple[int, ...], is_joint: bool) -> None:
+    design = BankDesign(
+        shape=BankShape(dim=3, slots=0, words=0, labels=2),
+        activation=Activation.RELU,
+        masking=Masking.AFTER,
+        precision=Precision.FLOAT32,
+    )
+    grid = [GridPoint(seed=0, hidden=width, dropout=0.0, l2=0.0) for width in widths]
+    bank = make_bank(grid, design, start=WeightInitialization.GLOROT, device=torch.device("meta"))
+    assert bank.has_joint_output == is_joint
+    inputs, targets = (torch.empty(shape, device="meta") for shape in ((7, design.shape.columns), (2, 7)))
+    assert compute_logits(bank, inputs).shape == (2, 2, 7)
+    losses = compute_gradients(bank, inputs, targets, masks={}, into=bank.make_zeros())
+    assert losses.shape == (2,)
 
 
 def test_hidden_layer_is_wide_as_input() -> None:

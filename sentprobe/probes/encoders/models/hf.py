@@ -36,6 +36,8 @@ EOS = "eos"
 """The value of the option ``pool`` that reads the state of the end token."""
 ALL_LAYERS = "all"
 """The value of the option ``layer`` that makes one encoder for each layer."""
+TOKENS_PER_SENTENCE = 64
+"""On a GPU, a batch of N sentences is one of N times as many tokens: more short sentences, fewer long ones."""
 MAX_STORED_BYTES = 2**31
 """Maximum memory, in bytes, for vectors of layers that have not been requested yet."""
 
@@ -148,19 +150,34 @@ class HfModel:
 
     def encode(self, sentences: Sequence[str], *, places: Sequence[StatePlace]) -> Vectors:
         """Return the vectors of n sentences for each layer and pooling method, (n, places, dim) float32."""
-        # Sentences of similar length share a batch, so that little of it is padding.
-        order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
-        chunks = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
+        chunks = self._divide_into_batches(sentences)
         are_words_needed = any(self.words.has_name(place.pool) for place in places)
         words = self.words.find_words(sentences) if are_words_needed else [{}] * len(sentences)
         parts = [
             self._encode_batch([self.frame.add_to(sentences[i]) for i in rows], [words[i] for i in rows], places)
             for rows in chunks
         ]
+        if parts[0].device.type != "cpu":  # one copy at the end, since the program waits for each
+            parts = [*torch.split(torch.cat(parts).cpu(), [len(rows) for rows in chunks])]
         out = np.empty((len(sentences), *parts[0].shape[1:]), dtype=np.float32)
         for rows, part in zip(chunks, parts, strict=True):
-            out[rows] = part
+            out[rows] = part.numpy()
         return out
+
+    def _divide_into_batches(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Return the sentences' numbers in batches of similar length, so that little of a batch is padding."""
+        if not self.fills_batches:
+            order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
+            return [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
+        texts = [self.frame.add_to(sentence).text for sentence in sentences]
+        with loading.report_encoding_errors(self.name):
+            rows = self.frame.tokenize(texts, truncation=self.limit is not None, max_length=self.limit)["input_ids"]
+        return divide_by_tokens([*map(len, rows)], limit=self.batch * TOKENS_PER_SENTENCE)
+
+    @property
+    def fills_batches(self) -> bool:
+        """Whether a batch has as many sentences as fit its number of tokens: on a GPU, which needs large batches."""
+        return bool(self.model.device.type != "cpu")
 
     def count_truncated(self, sentences: Sequence[str]) -> int | None:
         """Return how many sentences exceed the token limit, counting the tokens of the prompt and chat template."""
@@ -169,7 +186,7 @@ class HfModel:
 
     def _encode_batch(
         self, framed: Sequence[FramedText], words: Sequence[WordIndices], places: Sequence[StatePlace]
-    ) -> Vectors:
+    ) -> Tensor:
         states, tokens = self._compute_states(framed)
         mask = tokens["attention_mask"]
         if self.frame.end:  # pooling leaves out the appended end token, the last of its row; only pool=eos reads it
@@ -179,12 +196,11 @@ class HfModel:
         indices = {pool: self.find_tokens(pool, framed, words, tokens) for pool in pools}
         try:
             pooled = [self._pool(states[place.layer], mask, place.pool, indices).to(mask.device) for place in places]
-            stacked: Vectors = torch.stack(pooled, dim=1).cpu().numpy()
+            return torch.stack(pooled, dim=1)
         except (IndexError, RuntimeError) as error:
             raise EncoderError(
                 f"the layers of {self.name} do not all have one vector of the same width per token: {first_line(error)}"
             ) from error
-        return stacked
 
     def _pool(self, states: Tensor, mask: Tensor, pool: str, indices: Mapping[str, Tensor]) -> Tensor:
         """Return sentence vectors, (batch, dim), from a layer's hidden states, (batch, time, dim)."""
@@ -246,13 +262,38 @@ class HfModel:
                 raise EncoderError(f"{self.name} finds no token in the sentence {text.sentence!r}")
             if self.limit and length >= self.limit:
                 self.truncated_candidates.add(text.sentence)
-        return tokens.to(self.model.device)  # after the check, since reading from a GPU makes it wait
+        # After the check, since reading from a GPU makes it wait.
+        return {name: _send_to_device(values, self.model.device) for name, values in tokens.items()}
 
     def run(self, tokens: Any) -> Any:
         """Return the model's output for the tokenizer's, with the hidden states of each layer."""
         inputs = {name: values for name, values in tokens.items() if name != "offset_mapping"}
         with torch.inference_mode():
             return self.model(**inputs, output_hidden_states=True)
+
+
+def divide_by_tokens(lengths: Sequence[int], *, limit: int) -> list[list[int]]:
+    """Divide texts, given their numbers of tokens, into batches of at most *limit* tokens, padding included.
+
+    Texts come in the order of their length. A longer text than *limit* has a batch of its own.
+
+    >>> divide_by_tokens([4, 9, 2, 3], limit=9)
+    [[2, 3], [0], [1]]
+    """
+    batches: list[list[int]] = []
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batches and (len(batches[-1]) + 1) * lengths[row] <= limit:
+            batches[-1].append(row)
+        else:
+            batches.append([row])
+    return batches
+
+
+def _send_to_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """Copy a tensor to a device; with an NVIDIA GPU, the program continues during the copy."""
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
 
 
 class LayerStore:

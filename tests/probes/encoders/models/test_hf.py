@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -136,6 +137,41 @@ def test_batch_and_order_do_not_count(gpt2: Path, texts: list[str], shuffler: ra
 
 
 SHARED: dict[Path, tuple[HfEncoder, HfEncoder]] = {}
+
+
+@pytest.mark.parametrize("model", ["gpt2", "bert"])
+def test_batches_of_tokens_have_the_same_vectors(
+    model: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A GPU has batches of equal numbers of tokens; here, the CPU has."""
+    encoder = load(f"hf:{request.getfixturevalue(model)}?batch=1")
+    texts = [*TEXTS, " ".join(TEXTS), "the lawyer slept"]
+    expected = encoder.encode(texts)
+    sizes: list[int] = []
+    compute_states = HfModel._compute_states
+
+    def record_size(self: HfModel, framed: Sequence[Any]) -> Any:
+        sizes.append(len(framed))
+        return compute_states(self, framed)
+
+    monkeypatch.setattr(HfModel, "_compute_states", record_size)
+    monkeypatch.setattr(HfModel, "fills_batches", True)
+    np.testing.assert_allclose(encoder.encode(texts), expected, atol=1e-5)
+    assert sum(sizes) == len(texts)
+    assert max(sizes) > 1
+
+
+@given(st.lists(st.integers(1, 40), max_size=30), st.integers(1, 60))
+def test_batches_of_tokens_are_full(lengths: list[int], limit: int) -> None:
+    batches = hf.divide_by_tokens(lengths, limit=limit)
+    rows = [row for batch in batches for row in batch]
+    assert sorted(rows) == [*range(len(lengths))]
+    assert [lengths[row] for row in rows] == sorted(lengths)
+    for batch in batches:
+        longest = lengths[batch[-1]]
+        assert len(batch) * longest <= max(limit, longest)
+    for batch, following in pairwise(batches):
+        assert (len(batch) + 1) * lengths[following[0]] > limit
 
 
 def test_encoder_half_of_t5_is_read(tmp_path: Path) -> None:
