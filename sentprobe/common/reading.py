@@ -251,7 +251,7 @@ class _UnpackedStreams(io.RawIOBase):
             elif decompressor.needs_input:
                 packed = self._raw.read(io.DEFAULT_BUFFER_SIZE)
                 if not packed:
-                    raise EOFError("it is cut off")
+                    raise EOFError("the file ended before the end of its packed text")
             unpacked = decompressor.decompress(packed, len(buffer))
         buffer[: len(unpacked)] = unpacked
         return len(unpacked)

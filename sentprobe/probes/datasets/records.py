@@ -71,6 +71,7 @@ def build_dataset(
         raise DatasetError(f"{source}: {error}") from None
 
 
+MAX_COLUMNS = 1000
 _NO_COLUMNS: Mapping[str, str] = {}
 """The columns of all items that have none: a dictionary for each of a million items would take memory."""
 
@@ -139,9 +140,12 @@ class _DatasetBuilder:
 
     def build(self, name: str, card: Card) -> ProbeDataset:
         labels = self.given_labels or tuple(sorted(self.labels))
-        label_indices = np.array([labels.index(label) for label in self.labels], np.int64)
+        indices = {label: index for index, label in enumerate(labels)}
+        label_indices = np.array([indices[label] for label in self.labels], np.int64)
         columns_of_items = (columns for arrays in self.splits.values() for columns in arrays.columns)
         names = dict.fromkeys(chain.from_iterable(columns_of_items))
+        if len(names) > MAX_COLUMNS:  # each item has a value in each
+            raise DatasetError(f"{name}: {len(names):,} columns (keys) in its items; at most {MAX_COLUMNS:,} are read")
         splits = {split: arrays.to_items(self.slots or 0, names) for split, arrays in self.splits.items()}
         return ProbeDataset(
             name=name,

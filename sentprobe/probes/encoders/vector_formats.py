@@ -206,6 +206,8 @@ def read_npy(path: Path) -> VectorFile:
         array = np.load(file, allow_pickle=False)
         if not isinstance(array, np.ndarray):
             raise VectorFileError(f"{path}: several named arrays; one array is expected (or use format=npz)")
+        if file.read(1):
+            raise VectorFileError(f"{path}: more bytes than its header's {array.dtype} of shape {array.shape} takes")
         return VectorFile(array)
 
 

@@ -449,7 +449,7 @@ def _parse_entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str,
         raise EncoderError(f"{place}: the word is not UTF-8") from None
     except ValueError as error:
         raise EncoderError(f"{place}: {error}") from None
-    if len(fields) > dim + 1 and _is_number(fields[-dim - 1]):
+    if len(fields) > dim + 1 and any(map(_is_number, fields[1:-dim])):  # a word with blanks, or a lost line break
         raise EncoderError(f"{place}: more than {dim} numbers, which is the width of the vectors")
     with np.errstate(over="ignore"):
         vector = np.array(numbers, dtype=np.float32)

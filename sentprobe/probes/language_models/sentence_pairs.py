@@ -70,13 +70,16 @@ def _find_agreements(tokens: Mapping[str, Sequence[Any]]) -> Iterator[Agreement]
     The subject of a relative clause is the noun that the clause modifies, not the relative pronoun.
     """
     heads, relations, features = ([*tokens[name]] for name in ("head", "deprel", "feats"))
+    auxiliaries: dict[int, list[int]] = {}
+    for place, relation in enumerate(relations):
+        if relation in AUXILIARIES:
+            auxiliaries.setdefault(heads[place] - 1, []).append(place)
     for place, relation in enumerate(relations):
         if relation not in SUBJECTS:
             continue
         predicate = heads[place] - 1
         subject = heads[predicate] - 1 if _is_relative(features[place]) else place
-        auxiliaries = [i for i, head in enumerate(heads) if head - 1 == predicate and relations[i] in AUXILIARIES]
-        for verb in (predicate, *auxiliaries):
+        for verb in (predicate, *auxiliaries.get(predicate, ())):
             if "VerbForm=Fin" in features[verb] and _read_number(features[verb]):
                 yield Agreement(subject, verb)
 

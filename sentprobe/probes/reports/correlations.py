@@ -7,6 +7,7 @@ Scores of encoders on downstream tasks, read from a CSV file or a folder of MTEB
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -48,7 +49,7 @@ def _read_table(path: Path) -> Scores:
     tasks = [name.strip() for name in header[1:]]
     if not tasks:
         raise FormatError(f"{path}: the first line names no task; encoder,TASK,... is expected")
-    duplicates = [name for name in tasks if tasks.count(name) > 1]
+    duplicates = [name for name, count in Counter(tasks).items() if count > 1]
     if duplicates or "" in tasks:
         problem = f"names {duplicates[0]!r} twice" if duplicates else "has a column without a name"
         raise FormatError(f"{where}: the first line {problem}")

@@ -181,3 +181,19 @@ def test_senteval_lines_may_have_more_fields(tmp_path: Path) -> None:
     path.write_text("tr\tO\t12\ta b\ntr\tC\tb c\n")
     with pytest.raises(DatasetError, match=r"line 2: 3 fields .* \(4 fields in the lines before\)"):
         read_dataset(path)
+
+
+@pytest.mark.parametrize("count", [1000, 1001])
+def test_another_key_in_each_item_is_limited(tmp_path: Path, count: int) -> None:
+    """A value is kept for each item and key: thousands of keys would take the square of the file."""
+    path = tmp_path / "mine.jsonl"
+    items = (
+        {"split": ("train", "test")[n < 2], "label": str(n % 2), "sentence": f"s {n}", f"key{n}": "x"}
+        for n in range(count)
+    )
+    path.write_text("".join(f"{json.dumps(item)}\n" for item in items), encoding="utf-8")
+    if count == 1000:
+        assert len(read_dataset(path).splits[Split.TRAIN].columns) == count
+    else:
+        with pytest.raises(DatasetError, match=r"1,001 columns \(keys\) in its items; at most 1,000 are read"):
+            read_dataset(path)

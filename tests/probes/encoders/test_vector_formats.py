@@ -307,6 +307,19 @@ def npy_header(header: str) -> Callable[[Path], object]:
     return lambda path: path.write_bytes(content + bytes(8))
 
 
+def tail(more: bytes) -> Callable[[Path], object]:
+    def write(path: Path) -> None:
+        np.save(path, np.ones((2, 3), np.float32))
+        path.write_bytes(path.read_bytes() + more)
+
+    return write
+
+
+def narrowed(path: Path) -> None:
+    np.save(path, np.ones((2, 3), np.float32))
+    path.write_bytes(path.read_bytes().replace(b"(2, 3)", b"(2, 1)"))
+
+
 def npy(array: object) -> Callable[[Path], object]:
     return lambda path: np.save(path, np.asarray(array))
 
@@ -367,6 +380,8 @@ BAD: list[tuple[str, Callable[[Path], object], str]] = [
     (".npy", npy([[1, 2]]), "vectors of int64; floating point is expected"),
     (".npy", npy([[1.0, np.nan]]), "the vector in row 0 is not finite"),
     (".npy", npy(np.array([[{}]], dtype=object)), "Object arrays cannot be loaded"),
+    (".npy", tail(b"\0"), "more bytes than its header's float32 of shape (2, 3) takes"),
+    (".npy", narrowed, "more bytes than its header's float32 of shape (2, 1) takes"),
     (".npy", raw(b"text"), "This file contains pickled (object) data"),
     (".npy", raw(b""), "No data left in file"),
     (".npy", npy_header("{'descr': '<f4'"), "damaged, or not in the format npy: "),

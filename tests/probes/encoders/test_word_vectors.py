@@ -118,6 +118,7 @@ BAD_TEXT: list[tuple[bytes, str]] = [
     (b"2 1\nthe 1 2\nman 3 4\n", "line 2: more than 1 numbers, which is the width of the vectors"),
     (b"2 3\nthe 1 2\nman 3 4\n", "line 2: a word and 3 numbers are expected"),
     (b"the 1 2\nman 3 4 5\n", "line 2: more than 2 numbers"),
+    (b"the 1 2\nman 3 4 dog 5 6\n", "line 2: more than 2 numbers"),  # a lost line break
     (b"2 0\nthe 1 2\nman 3 4\n", "no word vectors in this file: line 1 states 2 words of width 0"),
 ]
 

@@ -109,14 +109,17 @@ def read_weight_table(path: Path, *, convert: str) -> Vectors:
                 raise EncoderError(f"{path}: not an npy file with one array")
         try:
             with warnings.catch_warnings(action="ignore", category=UserWarning):
-                table: Vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+                table = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
             if "Python objects" in str(error):
                 raise unpickling_error(path, convert) from None
             raise
     if table.ndim != 2 or 0 in table.shape or table.dtype.kind != "f":
         raise EncoderError(f"{path}: {table.dtype} of shape {table.shape}; floats (words, dim) are expected")
-    return table
+    if path.stat().st_size != table.offset + table.nbytes:
+        raise EncoderError(f"{path}: more bytes than its header's {table.dtype} of shape {table.shape} takes")
+    vectors: Vectors = table
+    return vectors
 
 
 @contextmanager
