@@ -117,7 +117,7 @@ def logical_forms(
     vocabulary: Annotated[str | None, opt.build_option(describe_vocabulary("everyday"))] = None,
     lexicon: opt.LexiconOption = None,
 ) -> None:
-    """Write sentences with logical forms, in splits that test compositional generalization.
+    """Write sentences with logical forms, in compositional splits.
 
     Files in COGS' layout: train.tsv, dev.tsv, test.tsv, and gen.tsv, whose sentences have combinations that training
     lacks. The file split.json counts each.
