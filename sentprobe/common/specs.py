@@ -287,7 +287,7 @@ NATURAL_TASKS = (
 
 CONTRASTS = (
     *("role", "recipient", "modifier", "binding", "negation", "polarity", "tense"),
-    *("aspect", "perfect", "modality", "mood", "number", "noun", "verb", "adverb"),
+    *("aspect", "perfect", "modality", "mood", "number", "numeral", "noun", "verb", "adverb"),
 )
 
 STRUCTURES = (

@@ -11,7 +11,7 @@ from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
 from sentprobe.common.values import group_by
 from sentprobe.grammars import read_grammar_source
 from sentprobe.grammars.derivation import Hole, Leaf, Node
-from sentprobe.lexicon import Flag, Word
+from sentprobe.lexicon import Flag, Kind, Word
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.words import VERBS, VOWEL_KINDS
 
@@ -125,6 +125,8 @@ def _fill_category(category: FeatStructNonterminal, word: Word, form: str, langu
         features["CLASS"] = language.find_class(word)
     if word.gender and language.reflexives:
         features["GEND"] = word.gender
+    if word.kind is Kind.DETERMINER:
+        features["COUNT"] = word.count or "-"
     if Flag.NPI in word.flags:
         features["POL"] = Flag.NPI.value
     if word.kind not in VERBS and language.cases != ("",):
@@ -141,7 +143,7 @@ def _build_leaf(category: FeatStruct, form: str, language: Language) -> Leaf:
     lemma, pos, *features = (_get_text(category, name) for name in ("LEM", "POS", "NUM", "CASE", "CLASS"))
     return Leaf(
         form=form,
-        lemma=lemma,
+        lemma=form if pos == "NUM" and lemma[0] != "@" else lemma,  # "two" of the determiner "at least two"
         tag=_get_text(category, "TAG"),
         pos=pos,
         # The features of a placeholder depend on its word.

@@ -82,6 +82,8 @@ class NounShape:
     case: str = ""
     last: bool = False
     """Whether the noun phrase ends the sentence, so that no comma closes its relative clause."""
+    count: str = ""
+    """How the numeral before the noun is bounded (:attr:`Word.count`); "" if another determiner precedes the noun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,14 @@ def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...
     if "rel" not in language.agreeing_slots:
         forms[Kind.RELATIVIZER] = forms[Kind.RELATIVIZER][:1]
     return tuple(
-        Word(lemma, kind, {form: str(form) for form in forms[kind]}, vowel=is_vowel, gender=language.classes[0])
+        Word(
+            lemma,
+            kind,
+            {form: str(form) for form in forms[kind]},
+            vowel=is_vowel,
+            gender=language.classes[0],
+            count=getattr(shape, "count", ""),
+        )
         for lemma, kind in kinds.items()
         if forms.get(kind)
     )
@@ -262,7 +271,8 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
     classes = language.classes if language.class_of_next_word else language.classes[:1]
     for number, word_class, clause, adjectives in product(("sg", "pl"), classes, (False, True), (0, 1)):
         for case, last in product(language.cases, (False, True) if language.closes_clauses else (False,)):
-            yield NounShape(number, word_class, clause, adjectives, case, last)
+            for numeral in ("", *dict.fromkeys(language.counts.values())):
+                yield NounShape(number, word_class, clause, adjectives, case, last, numeral)
     if language.has_coordination:
         yield PairShape()
     yield from map(ReflexiveShape, sorted(language.reflexives))

@@ -61,7 +61,8 @@ def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up, lang
 
 def make_lexicon(draft: Draft, source: str) -> Lexicon:
     """Return the lexicon from the draft of a lexicon file."""
-    return Lexicon(source, draft.words, make_vocabularies(draft), make_synonyms(draft), draft.language)
+    words = (*draft.words, *draft.language.make_numerals())
+    return Lexicon(source, words, make_vocabularies(draft), make_synonyms(draft), draft.language)
 
 
 @cache

@@ -103,10 +103,16 @@ AUXILIARIES = PERFECT_AUXILIARIES | {"is", "are", "was", "were", "do", "does", "
 """The finite auxiliaries in the English grammar."""
 REFLEXIVES = frozenset({"himself", "herself", "themselves"})
 """The reflexive pronouns in the English grammar."""
+_NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+NUMERALS = {word: number for number, word in enumerate(_NUMERALS, 1)}
+"""The numerals in the English grammar, with their numbers."""
+BOUNDS = ("at least", "no more than")
+"""The words before a numeral in the English grammar."""
 FUNCTION_WORDS = AUXILIARIES | REFLEXIVES | {"be", "being", "been", "not", "n't", "by", "to", "and", "who", "what"}
+FUNCTION_WORDS |= {word for bound in BOUNDS for word in bound.split()}
 """The words in English sentences that come from the grammar, not from a lexicon."""
-RESERVED = FUNCTION_WORDS | {"am"}
-"""The function words that no English word of a lexicon may have as a form, except "who" and "what"."""
+RESERVED = (FUNCTION_WORDS | {"am", *NUMERALS}) - {"no"}
+"""The words that no English word of a lexicon may have as a form, except "who" and "what" of relativizers."""
 PERSON = "person"
 """The default sort of a noun, and of the nouns that can fill a verb's role."""
 MODIFIED = "noun"
@@ -115,6 +121,8 @@ GENDERS = ("masc", "fem", "neut")
 """The genders of nouns."""
 FRAMES = ("intransitive", "transitive", "ditransitive", "dative", "to", "clause", "any", "auxiliary", "impersonal")
 """The further uses of a verb that an entry can state: see ``english.toml`` and ``german.toml``."""
+BARE_COUNT = "bare"
+"""The value of :attr:`Word.count` for a numeral alone: "three"."""
 NOT = "not "
 """The prefix that stands for all sorts except one: "not thing"."""
 VOWEL_KINDS = frozenset({Kind.NOUN, Kind.ADJECTIVE})
@@ -146,6 +154,8 @@ class Word:
     """The names of the forms that are also another word where this word would be an error: "VBG" of *flatter*."""
     auxiliary: str = ""
     """The perfect auxiliary of a verb, such as "sein"; "" stands for the usual one of the language."""
+    count: str = ""
+    """How the numeral in a determiner is bounded: :data:`BARE_COUNT`, or words before it; "" without a numeral."""
     english: str = ""
     """The English translation of a word of another language: a lemma of the same kind."""
 

@@ -58,7 +58,9 @@ class FeatureOptions:
 class WordOptions:
     """Options for function words, word order and verbs, and for the number of adverbs, adjectives or coordinations."""
 
-    determiner: Annotated[Repeatable, word_option(help="the (default), a, some, no, every, this, that, any.")] = None
+    determiner: Annotated[
+        Repeatable, word_option(help="the (default), a, some, no, every, this, that, any, three, 'at least two'.")
+    ] = None
     relativizer: Annotated[Repeatable, word_option(help="that (default), who, which.")] = None
     negator: Annotated[Repeatable, word_option(help="not (default), n't.")] = None
     modal: Annotated[Repeatable, word_option(help="can, must, ..., or none (default): a tense instead of a modal.")] = (

@@ -13,7 +13,7 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.realize import list_negations, list_predicates, render_tree
 from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_new_sentence, split_form
-from sentprobe.generator.spaces.drawn_event import STRUCTURAL
+from sentprobe.generator.spaces.drawn_event import STRUCTURAL, find_determiner_classes
 from sentprobe.generator.spaces.layout import (
     NEGATIONS,
     ClauseSite,
@@ -217,7 +217,10 @@ class LayoutColumns:
         self._constants: dict[str, str] = {}
         self._finite = finite
         self._marked: dict[tuple[str, object], ev.Participant] = {}  # by path and clause: the words are the same
-        self._structural = [v for v in layout.variables if v.name.rpartition(".")[2] in STRUCTURAL]
+        self._classes = {name: np.array(classes) for name, classes in find_determiner_classes(layout).items()}
+        self._structural = [
+            v for v in layout.variables if v.name.rpartition(".")[2] in STRUCTURAL or v.name in self._classes
+        ]
         self.columns: dict[str, Callable[[LayoutRows], NumberArray]] = {}
         for variable in layout.variables:
             if variable.group is Group.NOUN:
@@ -314,12 +317,16 @@ class LayoutColumns:
         key = np.zeros(len(values["verb"]), dtype=np.int64)
         for variable in self._structural:
             value, size = values[variable.name], self._count_values(variable)
+            if variable.name in self._classes:
+                value = self._classes[variable.name][value]
             # Where "n't" has the shape of "not", it counts as "not".
             key = key * size + np.minimum(value, size - 1)
         return key
 
     def _count_values(self, variable: Variable) -> int:
         """Return how many shapes *variable* distinguishes. *not* and *n't* differ in shape only in questions."""
+        if variable.name in self._classes:
+            return int(self._classes[variable.name].max()) + 1
         if variable.name.endswith((".self", "aspect")):
             return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
@@ -331,6 +338,8 @@ class LayoutColumns:
         values: dict[str, LayoutValue] = {v.name: v.values[0] for v in self._layout.variables}
         for variable in reversed(self._structural):
             shape, at = divmod(shape, self._count_values(variable))
+            if variable.name in self._classes:
+                at = int((self._classes[variable.name] == at).argmax())
             values[variable.name] = variable.values[at]
         event = build_layout_event(values, self._layout)
         plan = plan_new_sentence(event, self._tables.language)
@@ -391,12 +400,13 @@ class LayoutColumns:
         form = slot or finite or (f"{token.path}negation" if leaf.form in NEGATIONS else "")
         if leaf.form in self._tables.language.usual_auxiliary_forms:
             form = slot = f"{token.path}aux"
+        is_numeral = leaf.pos == "NUM"  # its token is only a part of the determiner, such as "two" of "at least two"
         return Token(
             form=marks.get(f"form{case}:{form}", leaf.form),
-            lemma=marks.get(f"lemma:{slot}", leaf.lemma),
+            lemma=marks.get(f"form{case}:{form}" if is_numeral else f"lemma:{slot}", leaf.lemma),
             upos=leaf.pos,
             xpos=marks.get(f"tag:{finite or slot}", leaf.tag),
-            feats=marks.get(f"feats{case}:{finite or slot}", leaf.feats),
+            feats=leaf.feats if is_numeral else marks.get(f"feats{case}:{finite or slot}", leaf.feats),
             head=token.head + 1,
             deprel="root" if token.head == PARENT else token.rel,
         )

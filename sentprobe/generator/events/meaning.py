@@ -29,6 +29,8 @@ class Property(StrEnum):
     MODALITY = "modality"
     """A clause has another modal, or a modal in place of a tense."""
     NUMBER = "number"
+    NUMERAL = "numeral"
+    """A noun of the same grammatical number has another numeral, or another determiner."""
     NOUN = "noun"
     VERB = "verb"
     ADVERB = "adverb"
@@ -189,8 +191,11 @@ def _find_replaced_words(left: EventMeaning, right: EventMeaning) -> Iterator[tu
 
 
 def _compare_nouns(left: Mapping[str, NounMeaning], right: Mapping[str, NounMeaning]) -> Iterator[Property]:
-    if any(left[noun][:2] != right[noun][:2] for noun in left.keys() & right.keys()):
+    common = left.keys() & right.keys()
+    if any(left[noun][0] is not right[noun][0] for noun in common):
         yield Property.NUMBER
+    elif any(left[noun][1] != right[noun][1] for noun in common):
+        yield Property.NUMERAL
     adjectives = [{noun: meaning[2] for noun, meaning in nouns.items() if meaning[2]} for nouns in (left, right)]
     if adjectives[0] != adjectives[1]:
         same_words = sorted(chain(*adjectives[0].values())) == sorted(chain(*adjectives[1].values()))

@@ -132,6 +132,11 @@ def _build_perfect_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]
         yield _constrain_clause(pattern, path, ev.Event(tense=ev.Tense.PRESENT, aspect=aspect))
 
 
+def _build_counted_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
+    """Yield one partial event: the noun's clause is positive, since the voice would decide the scope of a "not"."""
+    yield _constrain_clause(pattern, drafts.find_noun_clause(path), ev.Event(polarity=ev.Polarity.POSITIVE))
+
+
 def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
     """Yield one partial event: its clause at *path* has simple aspect and no "not". Modals alter the scope of "not"."""
     clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
@@ -170,6 +175,8 @@ class Contrast:
     """Whether verbs without a progressive are left out: who has known something, as a rule, knows it."""
     needed_kind: Kind | None = None
     """The kind of words that anchors need in the changed clause; if it is adjectives, each noun needs one."""
+    is_counted: bool = False
+    """Whether anchors have a numeral, at the noun that the contrast changes and at no other noun."""
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
     """The moods that anchors can have."""
     in_orders: bool = False
@@ -277,6 +284,15 @@ _ROWS = (
         edit=drafts.toggle_number,
     ),
     Contrast(
+        name="numeral",
+        summary="one numeral is replaced by another",
+        requirement="a noun",
+        find_places=list_participant_paths,
+        edit=partial(drafts.replace_word, slot="det"),
+        build_conditions=_build_counted_condition,
+        is_counted=True,
+    ),
+    Contrast(
         name="noun",
         summary="one noun is replaced by another",
         requirement="a noun",
@@ -336,8 +352,9 @@ PLURALS = ev.Event(agent=_PLURAL), ev.Event(patient=_PLURAL)
 
 
 def has_contrast(language: Language, contrast: Contrast) -> bool:
-    """Say whether a language has the words, moods and forms of a contrast."""
+    """Say whether a language has the words, numerals, moods and forms of a contrast."""
     has_words = contrast.needed_kind in (None, *language.forms)
+    has_words = has_words and (bool(language.numerals) or not contrast.is_counted)
     return has_words and {*contrast.moods} <= {*language.moods} and contrast.name not in language.excluded_contrasts
 
 

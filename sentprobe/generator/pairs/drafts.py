@@ -27,7 +27,7 @@ from sentprobe.generator.spaces.rules import find_sort_bans, find_verbs_without_
 from sentprobe.generator.spaces.space import EventBatch, NumberedEvents
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
 from sentprobe.lexicon import Flag, Kind, Lexicon
-from sentprobe.lexicon.words import ROLES
+from sentprobe.lexicon.words import BARE_COUNT, ROLES
 
 ReplacementTables: TypeAlias = Mapping[Kind, NDArray[np.bool_]]
 """A square table for each kind of words: cell (i, j) says whether word j may replace word i."""
@@ -53,7 +53,8 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     """Return, for each kind of word, a table that says which words of this kind may replace which.
 
     Polarity items, volitional adverbs, and verbs that have no progressive never replace a word. Synonyms do not replace
-    each other. A noun replaces only nouns of its sort (such as person) that go with no more adjectives.
+    each other. A noun replaces only nouns of its sort (such as person) that go with no more adjectives. A numeral
+    replaces numerals of its grammatical number with the same bound, such as "at least".
     A verb or adjective replaces another only if it accepts all nouns that the other accepts.
     """
     without_progressive = find_verbs_without_progressive(words, lexicon)
@@ -71,6 +72,10 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     }
     sorts = np.array([lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns])
     tables[Kind.NOUN] &= sorts[:, None] == sorts
+    counts = np.array([words.language.counts.get(lemma, "") for _, lemma in words.determiners])
+    numbers = np.array([number for number, _ in words.determiners])
+    tables[Kind.DETERMINER] = (counts[:, None] == counts) & (counts != "") & (numbers[:, None] == numbers)
+    np.fill_diagonal(tables[Kind.DETERMINER], val=False)
     all_bans = find_sort_bans(words, lexicon)
     # A word that may not stand everywhere replaces its like only: a novel no key (it may be rusty), a state no event.
     marks = [(Kind.NOUN, nouns) for nouns in {ban.nouns for ban in all_bans}]
@@ -108,7 +113,7 @@ def find_replaced_kind(layout: Layout, name: str) -> Kind:
     if slot == "verb":
         frames = {site.path: site.frame for site in layout.clauses}
         return Kind(frames[f"{path}." if path else ""].value)
-    return Kind(slot.rstrip("0"))
+    return Kind.DETERMINER if slot == "det" else Kind(slot.rstrip("0"))
 
 
 def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, name: str) -> list[int]:
@@ -326,8 +331,28 @@ def toggle_number(draft: EventDraft, path: str) -> EventDraft:
     """Make the noun at *path* plural if it is singular, and singular if it is plural."""
     pairs = draft.words.determiners
     other_number = {number.value: o.value for number, o in zip(ev.Number, [*ev.Number][::-1], strict=True)}
-    table = np.array([pairs.index((other_number[number], lemma)) for number, lemma in pairs])
+    others = [(other_number[number], lemma) for number, lemma in pairs]
+    # A numeral, which has one number only, stays.
+    table = np.array([pairs.index(pair) if pair in pairs else i for i, pair in enumerate(others)])
     return _replace_values(draft, **{f"{path}det": table[draft.values[f"{path}det"]]})
+
+
+def set_numeral(draft: EventDraft, path: str, *, count: str, change: int = 0) -> EventDraft:
+    """Give the numeral at *path* the bound *count*, and a number that is lower (*change* -1), higher (1) or the same.
+
+    A salt chooses the number among those of the numerals. The number must not be the lowest or highest plural numeral.
+    """
+    language, name = draft.words.language, f"{path}det"
+    numbers = np.array([language.numerals.get(lemma.rpartition(" ")[2], 0) for _, lemma in draft.words.determiners])
+    lemmas = [lemma for _, lemma in draft.words.determiners]
+    number = numbers[draft.values[name]]
+    if change:
+        below, above = number - 2, max(language.numerals.values()) - number
+        steps = np.where(change < 0, below, above).astype(np.uint64)
+        number = number + change * (1 + (draft.salts % steps).astype(np.int64))
+    texts = {n: numeral if count == BARE_COUNT else f"{count} {numeral}" for numeral, n in language.numerals.items()}
+    table = np.array([lemmas.index(texts[n]) if texts.get(n) in lemmas else -1 for n in range(max(texts) + 1)])
+    return _replace_values(draft, **{name: table[number]})
 
 
 def _swap_kind(clause: ClausePattern) -> ev.ClauseKind:

@@ -1,14 +1,16 @@
 """Natural language inference (NLI): pairs of premise and hypothesis, labelled entailment, neutral or contradiction.
 
-A group pairs each of four premises with each of two hypotheses: eight pairs. Half of the pairs with a given premise, a
-given hypothesis or given bags of words are neutral. So a classifier that sees only the premise, only the hypothesis or
-only the bags of words gets at most half of a group right.
+A group has eight pairs: four premises with each of two hypotheses or, with numerals, two premises with each of four.
+Half of the pairs with a given premise or a given hypothesis are neutral. So a classifier that sees only the premise or
+only the hypothesis gets at most half of a group right; so does one that sees only the bags of words, except with
+numerals, which are words.
 
 Pairs and triplets are written as training data for sentence encoders, with the columns that a training loss expects.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from hashlib import blake2b
@@ -23,10 +25,12 @@ from sentprobe.generator.bulk.generation import PART_SIZE
 from sentprobe.generator.pairs import drafts
 from sentprobe.generator.pairs import triplets as tr
 from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.generator.pairs.drafts import Edit
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_rows
 from sentprobe.generator.pairs.triplets import TripletRows, TripletSet, TripletSide
 from sentprobe.generator.spaces.templates import Pattern, SplitSide
 from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.words import BARE_COUNT
 
 
 class NliLabel(IntEnum):
@@ -38,16 +42,57 @@ class NliLabel(IntEnum):
 
 
 _ENTAILED, _NEUTRAL, _CONTRADICTED = NliLabel
-_HYPOTHESES = (tr.TripletSide.ANCHOR, tr.TripletSide.HARD)
-_PREMISES = (tr.TripletSide.POSITIVE, tr.TripletSide.NEGATIVE)
-_LABELS = ((_ENTAILED, _NEUTRAL), (_NEUTRAL, _ENTAILED), (_CONTRADICTED, _NEUTRAL), (_NEUTRAL, _CONTRADICTED))
-"""The labels: a row for each premise, a column for each hypothesis; premises 3 and 4 negate premises 1 and 2."""
+EditedSide: TypeAlias = tuple[tr.TripletSide, Edit]
+"""A sentence of a triplet, and an edit of it; the edit gets the place that the contrast changes."""
 
-PAIRS_PER_GROUP = len(_LABELS) * len(_HYPOTHESES)
+
+@dataclass(frozen=True, slots=True)
+class GroupDesign:
+    """The sentences of a group of pairs, and their labels: a row for each premise, a column for each hypothesis.
+
+    ``is_exchanged`` says whether exchanging anchor and hard negative of a triplet results in the same group.
+    """
+
+    hypotheses: tuple[EditedSide, ...]
+    premises: tuple[EditedSide, ...]
+    labels: tuple[tuple[NliLabel, ...], ...]
+    is_exchanged: bool
+
+
+def _keep(draft: drafts.EventDraft, _: str) -> drafts.EventDraft:
+    return draft
+
+
+def _negate(draft: drafts.EventDraft, _: str) -> drafts.EventDraft:
+    return drafts.toggle_negation(draft, drafts.MAIN)
+
+
+_EXCHANGED = GroupDesign(
+    hypotheses=((TripletSide.ANCHOR, _keep), (TripletSide.HARD, _keep)),
+    premises=tuple((side, edit) for edit in (_keep, _negate) for side in (TripletSide.POSITIVE, TripletSide.NEGATIVE)),
+    labels=((_ENTAILED, _NEUTRAL), (_NEUTRAL, _ENTAILED), (_CONTRADICTED, _NEUTRAL), (_NEUTRAL, _CONTRADICTED)),
+    is_exchanged=True,
+)
+_MOST = "no more than"
+_COUNTED = GroupDesign(
+    hypotheses=tuple(
+        (TripletSide.ANCHOR, partial(drafts.set_numeral, count=count, change=change))
+        for count in (BARE_COUNT, _MOST)
+        for change in (-1, 1)
+    ),
+    premises=tuple((TripletSide.POSITIVE, partial(drafts.set_numeral, count=count)) for count in (BARE_COUNT, _MOST)),
+    labels=((_ENTAILED, _NEUTRAL, _CONTRADICTED, _NEUTRAL), (_NEUTRAL, _CONTRADICTED, _NEUTRAL, _ENTAILED)),
+    is_exchanged=False,
+)
+"""Five doctors are two doctors, maybe seven, not "no more than two", maybe "no more than seven"; and so on."""
+
+PAIRS_PER_GROUP = 8
 """The number of pairs in a group."""
 
-NEUTRAL_CONTRASTS = ("role", "negation")
-"""The contrasts whose negatives have the anchor's words, and are neutral to the anchor and to the anchor's negation.
+DESIGNS: Mapping[str, GroupDesign] = {"role": _EXCHANGED, "negation": _EXCHANGED, "numeral": _COUNTED}
+NEUTRAL_CONTRASTS = tuple(DESIGNS)
+"""The contrasts with exact labels. The negatives of ``role`` and ``negation`` have the anchor's words, and are neutral
+to the anchor and to the anchor's negation.
 
 ``modifier`` is excluded: "the man that slept helped the lawyer" presupposes one lawyer, so "the man did not help
 the lawyer that slept" contradicts it.
@@ -57,7 +102,7 @@ the lawyer that slept" contradicts it.
 class NliSpace(tr.TripletSpace):
     """All groups of NLI pairs of a contrast, with the words of a vocabulary.
 
-    A group is built from a triplet. Exchanging anchor and hard negative of the triplet results in the same group.
+    A group is built from a triplet, by the :class:`GroupDesign` of the contrast.
 
     Raises:
         UsageError: the contrast is not in NEUTRAL_CONTRASTS; see also :class:`~.TripletSpace`.
@@ -71,7 +116,7 @@ class NliSpace(tr.TripletSpace):
     """
 
     ITEM_NAME: ClassVar[str] = f"groups of {PAIRS_PER_GROUP} pairs"
-    SENTENCES_PER_ITEM: ClassVar[int] = len(_HYPOTHESES) + len(_LABELS)
+    SENTENCES_PER_ITEM: ClassVar[int] = 6
 
     def __init__(
         self,
@@ -85,14 +130,20 @@ class NliSpace(tr.TripletSpace):
         if contrast in CONTRASTS and contrast not in NEUTRAL_CONTRASTS:
             raise UsageError(
                 f"the contrast {contrast!r} has no pairs for --nli; use "
-                f"{' or '.join(NEUTRAL_CONTRASTS)} (the negatives of other contrasts are not "
-                "always neutral, or have other words)"
+                f"{', '.join(NEUTRAL_CONTRASTS[:-1])} or {NEUTRAL_CONTRASTS[-1]} (the negatives of other contrasts are "
+                "not always neutral, or have other words)"
             )
+        self._design = DESIGNS.get(contrast, _EXCHANGED)
         super().__init__(lexicon, contrast, vocabulary=vocabulary, templates=templates, side=side)
 
     def count(self) -> int:
         """Return the exact number of groups of NLI pairs in the space."""
-        return super().count() // 2
+        return super().count() // (2 if self._design.is_exchanged else 1)
+
+    def find_counts(self) -> frozenset[str]:
+        """Return the numerals that have a lower and a higher plural numeral."""
+        _, *plurals = [numeral for numeral in self.list_numerals() if " " not in numeral]
+        return frozenset(plurals[:-1])
 
     def iterate_pairs(self, count: int, *, seed: int) -> Iterator[dict[str, list[str] | list[int]]]:
         """Yield all pairs of *count* NLI groups, in batches with columns ``premise``, ``hypothesis``, ``label``.
@@ -106,31 +157,33 @@ class NliSpace(tr.TripletSpace):
         # Two triplets can result in the same group, so the sample grows until it has enough groups.
         while len(positions) < count:
             triplets = self.sample_unchecked(min(triplet_count, super().count()), seed=seed)
-            positions = _find_distinct_groups(triplets)
+            positions = _find_distinct_groups(triplets) if self._design.is_exchanged else [*range(count)]
             triplet_count *= 2
         for _, portion in triplets.select(np.array(positions[:count])).iterate_portions(PART_SIZE):
-            yield _build_pairs(zip(*_render_sentences(portion), strict=True))
+            yield _build_pairs(zip(*_render_sentences(portion, self._design), strict=True), self._design)
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
-        """Yield at most one stratum for each change of form between anchor and positive.
+        """Yield at most one stratum for each change of form between anchor and positive, or those with numerals.
 
         Otherwise two strata could have the same anchors and positives, and differ only in the clause that the negatives
         change. Their groups of sentence pairs would then have pairs in common.
         """
         places = [*self.contrast.find_places(pattern)]
         for stratum in super()._find_strata(pattern):
-            if stratum.place == places[len(stratum.voices) % len(places)]:
+            is_chosen = stratum.place == places[len(stratum.voices) % len(places)]
+            # A numeral in a relative clause belongs to a description: neither of two numbers follows from the other.
+            if is_chosen if self._design.is_exchanged else stratum.place.count(".") == 1:
                 yield stratum
 
 
-def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
-    """Return six lists with one sentence for each triplet: two lists of hypotheses, then four lists of premises."""
+def _render_sentences(triplets: tr.TripletSet, design: GroupDesign) -> list[list[str]]:
+    """Return six lists with one sentence for each triplet: the lists of hypotheses, then the lists of premises."""
 
-    def negate(part: tr.TripletPart, side: tr.TripletSide) -> drafts.EventDraft:
-        return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)
+    def make(part: tr.TripletPart, side: tr.TripletSide, edit: Edit) -> drafts.EventDraft:
+        return edit(triplets.build_draft(part, side=side), part.stratum.place)
 
-    negated_makers = (partial(negate, side=side) for side in _PREMISES)
-    return tr.TripletRows(triplets, [*triplets.list_makers(_HYPOTHESES + _PREMISES), *negated_makers]).render_texts()
+    makers = [partial(make, side=side, edit=edit) for side, edit in design.hypotheses + design.premises]
+    return tr.TripletRows(triplets, makers).render_texts()
 
 
 def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
@@ -138,7 +191,8 @@ def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
     positions: list[int] = []
     digests: set[bytes] = set()
     for start, portion in triplets.iterate_portions(PART_SIZE):
-        columns = tr.TripletRows(portion, portion.list_makers(_HYPOTHESES + _PREMISES)).render_texts()
+        sides = (TripletSide.ANCHOR, TripletSide.HARD, TripletSide.POSITIVE, TripletSide.NEGATIVE)
+        columns = tr.TripletRows(portion, portion.list_makers(sides)).render_texts()
         for position, (anchor, hard, positive, negative) in enumerate(zip(*columns, strict=True), start):
             group = min((anchor, positive), (hard, negative))  # the same if anchor and hard negative are exchanged
             digest = blake2b("\n".join(group).encode(), digest_size=16).digest()
@@ -148,14 +202,15 @@ def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
     return positions
 
 
-def _build_pairs(groups: Iterable[tuple[str, ...]]) -> dict[str, list[str] | list[int]]:
+def _build_pairs(groups: Iterable[tuple[str, ...]], design: GroupDesign) -> dict[str, list[str] | list[int]]:
     premises: list[str] = []
     hypotheses: list[str] = []
     labels: list[int] = []
-    for anchor, hard, *group_premises in groups:
-        for premise, premise_labels in zip(group_premises, _LABELS, strict=True):
-            premises += premise, premise
-            hypotheses += anchor, hard
+    width = len(design.hypotheses)
+    for sentences in groups:
+        for premise, premise_labels in zip(sentences[width:], design.labels, strict=True):
+            premises += [premise] * width
+            hypotheses += sentences[:width]
             labels += premise_labels
     return {"premise": premises, "hypothesis": hypotheses, "label": labels}
 

@@ -39,6 +39,7 @@ UNTRANSLATED = {
     "perfect": "perfect and simple events have one translation",
     "modality": "modals are not translated",
     "mood": "questions and orders are not translated",
+    "numeral": "numerals are not translated",
     "recipient": "verbs with a recipient are not translated",
 }
 """The contrasts that are not translated, with the reason."""

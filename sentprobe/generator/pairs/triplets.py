@@ -301,8 +301,13 @@ class TripletSpace:
         lemmas = (word.lemma for word in self.lexicon.words(Kind.MODAL))
         modals: tuple[str | None, ...] = tuple(lemmas) if kind is Kind.MODAL else (None,)
         is_main = place == drafts.MAIN
+        determiners: tuple[str, ...] = ()
+        if self.contrast.is_counted:
+            determiners = (self.lexicon.language.determiner, *self.list_numerals())
         return Choices(
             main=main,
+            determiners=determiners,
+            counted=(place, self.find_counts()) if determiners else None,
             moods=(mood,),
             modals=modals if is_main else (None,),
             clause_modals=(None,) if is_main else modals,
@@ -310,6 +315,15 @@ class TripletSpace:
             clause_adverbs=(0,) if is_main else adverbs,
             adjectives=adjectives,
         )
+
+    def list_numerals(self) -> tuple[str, ...]:
+        """Return the determiners with a plural numeral."""
+        numerals = self.lexicon.language.numerals
+        return tuple(d for d in self.lexicon.language.counts if numerals[d.rpartition(" ")[2]] > 1)
+
+    def find_counts(self) -> frozenset[str]:
+        """Return the determiners with a numeral that anchors can have."""
+        return frozenset(self.list_numerals())
 
     def _find_unusable_words(self, pattern: Pattern, place: str, choices: Choices) -> set[str]:
         """Return the words that anchors must not have, for example because they may lack a replacement.

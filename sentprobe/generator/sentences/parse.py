@@ -396,20 +396,30 @@ class _Parser:
 
     def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase, str]]:
         """Yield (end, phrase, noun class) for each noun phrase (determiner, adjectives, noun) that begins at *at*."""
-        determiners = self._readings[at].determiners
+        determiners = [*self._find_determiners(at)]
         if not determiners:
             self._record_failure(at, "a determiner")
-        for determiner, form in determiners:
-            nouns = [*self._find_nouns(at + 1)]
+        for start, determiner, form in determiners:
+            nouns = [*self._find_nouns(start)]
             fitting = [row for row in nouns if row[-1] == form]
             for end, noun, adjectives, _ in fitting:
                 phrase = ParsedPhrase(noun.lemma, noun.number, determiner, None, adjectives, case=noun.case)
                 yield end, phrase, noun.word_class
             if not fitting:
-                place = at + 1  # the noun to blame; if there is none, the token after the adjectives
+                place = start  # the noun to blame; if there is none, the token after the adjectives
                 while not nouns and self._readings[place].adjectives:
                     place += 1
-                self._record_failure(place, f"a noun that goes with {self.tokens[at]!r}")
+                self._record_failure(place, f"a noun that goes with {determiner!r}")
+
+    def _find_determiners(self, at: int) -> Iterator[tuple[int, str, str]]:
+        """Yield (end, lemma, form) for each determiner that begins at token *at*, such as "at least two"."""
+        yield from ((at + 1, lemma, form) for lemma, form, before in self._readings[at].determiners if not before)
+        for bound in self._language.bounds:
+            words = bound.split()
+            if self._readings[at].text == words[0] and self.tokens[at : at + len(words)] == words:
+                numeral = at + len(words)
+                found = self._readings[min(numeral, len(self.tokens))].determiners
+                yield from ((numeral + 1, lemma, form) for lemma, form, before in found if before == bound)
 
     def _find_nouns(self, at: int) -> Iterator[tuple[int, NounReading, tuple[str, ...], str]]:
         """Yield (end, noun, adjectives, determiner form) for each noun, with any adjectives, that can begin at *at*."""

@@ -139,9 +139,9 @@ def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) ->
     word, form, word_class = words[token.slot], *choose_form(token.slot, leaf.form, words, language)
     return Token(
         form=word.forms[form],
-        lemma=word.lemma,
+        lemma=word.forms[form] if word.count else word.lemma,  # "two" of "at least two"
         upos=leaf.pos,
-        xpos=form.partition(".")[0],
+        xpos=leaf.tag if word.count else form.partition(".")[0],
         feats=leaf.feats or language.find_features(leaf.pos, word.lemma, *split_form(leaf.form), word_class),
         head=head,
         deprel=deprel,

@@ -83,19 +83,21 @@ EventStructure: TypeAlias = tuple[Hashable, ...]
 """An event without its words: features of clauses and nouns, and how many adverbs and adjectives each of them has."""
 
 
-def extract_structure(event: Event) -> EventStructure:
+def extract_structure(event: Event, language: Language) -> EventStructure:
     """Return the structure of a fully specified event; the structure determines word order and inflected forms."""
     features = event.frame, event.voice, event.tense, event.aspect, event.polarity, event.negator, event.dative
-    arguments = map(_extract_argument_structure, (event.agent, event.patient, event.recipient))
+    arguments = (_extract_argument_structure(event.argument(role), language) for role in ROLES)
     return *features, event.mood, event.fronting, event.modal is not None, len(event.adverbs or ()), *arguments
 
 
-def _extract_argument_structure(argument: ev.Argument | None) -> Hashable:
+def _extract_argument_structure(argument: ev.Argument | None, language: Language) -> Hashable:
     if not isinstance(argument, Participant):
         return argument
     clause = argument.clause
-    inner = extract_structure(clause.event) if isinstance(clause, RelativeClause) else None
-    return argument.number, inner, len(argument.adjectives), _extract_argument_structure(argument.conjunct)
+    inner = extract_structure(clause.event, language) if isinstance(clause, RelativeClause) else None
+    count = language.counts.get(argument.determiner or "", "")
+    conjunct = _extract_argument_structure(argument.conjunct, language)
+    return argument.number, count, inner, len(argument.adjectives), conjunct
 
 
 _SLOT_NAMES = {
@@ -170,7 +172,7 @@ def plan_sentence(event: Event, language: Language) -> SentencePlan:
 
 
 def _plan_structure(event: Event, language: Language, path: str, head_number: str) -> SentencePlan:
-    return _plan_key(_StructureKey(extract_structure(event), language, path, head_number, event))
+    return _plan_key(_StructureKey(extract_structure(event, language), language, path, head_number, event))
 
 
 @lru_cache(maxsize=8192)  # events of two clauses have about 4,000 structures
@@ -248,7 +250,8 @@ class _Planner:
         clause = person.clause if isinstance(person.clause, RelativeClause) else None
         word_class, number = self._language.classes[0], str(person.number)
         counts = clause is not None, len(person.adjectives)
-        shape = shapes.NounShape(number, word_class, *counts, hole.case, hole.last)
+        count = self._language.counts.get(person.determiner or "", "")
+        shape = shapes.NounShape(number, word_class, *counts, hole.case, hole.last, count)
         return (
             _plan_bare_phrase(shape, path, self._language) if clause is None else self.plan_phrase(shape, path, clause)
         )

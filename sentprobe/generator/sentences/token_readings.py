@@ -103,13 +103,14 @@ class TokenReadings(NamedTuple):
     """The words that a token can be.
 
     Each tuple of ``inputs`` has a key of ``Trie.tokens``, then the lemmas of a verb, a relativizer and a modal. Lemmas
-    that do not apply are "", as in ("VBD transitive", "help", "", ""). ``determiners`` are pairs of a lemma and the
-    name of its form. ``adjectives`` are triples of a lemma, the name of its form, and its class.
+    that do not apply are "", as in ("VBD transitive", "help", "", ""). ``determiners`` are triples of a lemma, the
+    name of its form, and the words that must precede it: ("at least two", "DT.pl", "at least"). ``adjectives`` are
+    triples of a lemma, the name of its form, and its class.
     """
 
     text: str
     inputs: tuple[tuple[str, str, str, str], ...] = ()
-    determiners: tuple[tuple[str, str], ...] = ()
+    determiners: tuple[tuple[str, str, str], ...] = ()
     nouns: tuple["NounReading", ...] = ()
     adverbs: tuple[str, ...] = ()
     adjectives: tuple[tuple[str, str, str], ...] = ()
@@ -150,7 +151,7 @@ def find_readings(token: str, lexicon: Lexicon) -> TokenReadings:
     return TokenReadings(
         token,
         tuple(inputs),
-        tuple((word.lemma, form) for word, form in readings if word.kind is Kind.DETERMINER),
+        tuple((w.lemma, form, w.lemma.rpartition(" ")[0]) for w, form in readings if w.kind is Kind.DETERMINER),
         tuple(noun for noun in nouns if noun is not None),
         tuple(word.lemma for word, _ in readings if word.kind is Kind.ADVERB),
         tuple((w.lemma, form, language.find_class(w)) for w, form in readings if w.kind is Kind.ADJECTIVE),

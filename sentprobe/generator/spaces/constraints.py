@@ -74,7 +74,8 @@ class Choices:
     ``allow`` admits verbs with the flags that it lists. By default, stative, punctual and psych verbs have no
     progressive, and syncretic verbs ("the men hit": present or past) do not occur. ``ambiguous`` admits sentences with
     two readings, such as those in which an adverb can belong to either of two verbs. ``decided`` excludes main clauses
-    in which only the word order tells the object from the subject.
+    in which only the word order tells the object from the subject. ``counted`` is the path of the only noun with a
+    numeral, and the determiners that it can have (None: any noun can have any of the determiners).
     """
 
     main: ev.Event = field(default_factory=ev.Event)
@@ -96,6 +97,7 @@ class Choices:
     allow: frozenset[Flag] = frozenset()
     ambiguous: bool = False
     decided: bool = False
+    counted: tuple[str, frozenset[str]] | None = None
 
     def __post_init__(self) -> None:
         for feature in fields(self):

@@ -63,6 +63,19 @@ STRUCTURAL = ("voice", "dative", "aspect", "negation", "self")
 """The suffixes of the names of variables that determine the shape of a clause, and so its word order."""
 
 
+@lru_cache(maxsize=1024)  # number of layouts
+def find_determiner_classes(layout: Layout) -> Mapping[str, tuple[int, ...]]:
+    """Return the class of each value of the determiners whose values differ in structure, as a numeral's do.
+
+    The keys are names of variables. Two determiners have the same class if noun phrases with them have the same shape.
+    """
+    counts = layout.language.counts
+    kinds = ["", *dict.fromkeys(counts.values())]
+    variables = [variable for variable in layout.variables if counts and variable.name.endswith("det")]
+    classes = {v.name: tuple([kinds.index(counts.get(pair[1], "")) for pair in v.values]) for v in variables}
+    return {name: values for name, values in classes.items() if len({*values}) > 1}
+
+
 @dataclass(frozen=True, slots=True)
 class LayoutParts:
     """The positions of a layout's variables: nouns, determiners, adjectives, and the variables of each clause.
@@ -87,7 +100,16 @@ def find_layout_parts(layout: Layout) -> LayoutParts:
     first = DrawnEvent(layout, [0] * len(layout.variables))
     nouns = {slot: numbers[slot] for slot in find_slots(first.event) if slot in numbers}
     nouns = {s: at for s, at in nouns.items() if layout.variables[at].group is Group.NOUN}
-    structural = tuple(at for name, at in numbers.items() if name.endswith(STRUCTURAL))
+    classes = {numbers[name]: values for name, values in find_determiner_classes(layout).items()}
+    structural = tuple(at for name, at in numbers.items() if name.endswith(STRUCTURAL) or at in classes)
+    compute_shape: Callable[[Sequence[int]], object] = itemgetter(*structural)
+    if classes:
+        identity = range(max(len(variable.values) for variable in layout.variables))
+        pairs = [(at, classes.get(at, identity)) for at in structural]
+
+        def compute_shape(values: Sequence[int]) -> object:
+            return tuple([kinds[values[at]] for at, kinds in pairs])
+
     return LayoutParts(
         nouns=tuple(nouns.values()),
         determiners={at: numbers[f"{s.removesuffix('noun')}det"] for s, at in nouns.items()},
@@ -98,7 +120,7 @@ def find_layout_parts(layout: Layout) -> LayoutParts:
         },
         clauses=tuple(_find_clause_parts(site, numbers) for site in layout.clauses),
         structural=structural,
-        compute_shape=itemgetter(*structural),
+        compute_shape=compute_shape,
     )
 
 

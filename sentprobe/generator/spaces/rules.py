@@ -271,6 +271,7 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         yield Rule("agreement of reflexives", partial(find_reflexive_boxes, words, lexicon), is_ban=True)
     if has_polarity_items(words, lexicon):
         yield Rule(POLARITY, partial(find_polarity_boxes, words, lexicon), is_ban=True)
+    yield from _iterate_numeral_rules(words, choices)
     if words.event_adverbs and words.states:
         yield Rule("leaving out sudden and repeated states", partial(_find_state_boxes, words), is_ban=True)
     if words.uniform_conjuncts and {*choices.coordinations} != {0}:
@@ -283,6 +284,34 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         if lemmas := [words.relativizers[i] for i in sorted(frozenset().union(*unusable))]:
             text += f" ({' and '.join(lemmas)}: no noun of the vocabulary)"
         yield Rule(text, partial(find_sort_boxes, bans), is_ban=True)
+
+
+def _iterate_numeral_rules(words: Words, choices: Choices) -> Iterator[Rule]:
+    bounded = frozenset(i for i, (_, d) in enumerate(words.determiners) if " " in d)
+    if bounded:
+        text = "leaving out bounds such as at least in negated clauses"
+        yield Rule(text, partial(_find_bound_boxes, bounded), is_ban=True)
+    if choices.counted is not None:
+        yield Rule("one noun with a numeral", partial(_find_count_boxes, words, choices.counted), is_ban=True)
+
+
+def _find_bound_boxes(bounded: Allowed, layout: Layout) -> Iterator[Restriction]:
+    """Yield boxes of negated clauses with a bounded numeral, such as "did not help at least two doctors"."""
+    negative = frozenset(range(len(NEGATIONS))) - _POSITIVE
+    for site in layout.clauses:
+        for phrase in site.phrases:
+            for tail in ("",) if phrase.conjunct_adjectives is None else ("", "conjunct."):
+                yield {f"{phrase.path}{tail}det": bounded, f"{site.path}negation": negative}
+
+
+def _find_count_boxes(words: Words, counted: tuple[str, frozenset[str]], layout: Layout) -> Iterator[Restriction]:
+    """Yield boxes in which the counted noun has another determiner, or another noun has a numeral."""
+    path, lemmas = counted
+    for variable in (variable for variable in layout.variables if variable.name.endswith("det")):
+        allowed = (
+            lemmas if variable.name == f"{path}det" else {d for _, d in words.determiners} - {*words.language.counts}
+        )
+        yield {variable.name: frozenset(i for i, (_, d) in enumerate(words.determiners) if d not in allowed)}
 
 
 def _find_state_boxes(words: Words, layout: Layout) -> list[Restriction]:

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from sentprobe.lexicon.languages.language import EntryValues, Language
 from sentprobe.lexicon.words import (
     AUXILIARIES,
+    BOUNDS,
     FORMS,
     FUNCTION_WORDS,
+    NUMERALS,
     OPEN_KINDS,
     PERFECT_AUXILIARIES,
     REFLEXIVES,
@@ -90,6 +92,8 @@ ENGLISH = Language(
     find_class=_find_class,
     reserved=RESERVED,
     determiner="the",
+    numerals=NUMERALS,
+    bounds=BOUNDS,
     relativizer="that",
     frames=("intransitive", "transitive", "ditransitive"),
     aspects=("simple", "prog", "perf", "perfprog"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from sentprobe.lexicon.words import Kind, Word
+from sentprobe.lexicon.words import BARE_COUNT, Kind, Word
 
 EntryValues: TypeAlias = Mapping[str, object]
 """The values of a word's entry in a lexicon file, by key."""
@@ -46,6 +46,10 @@ class Language:
     capitalized_kinds: frozenset[Kind] = frozenset()
     """The kinds of words that begin with a capital letter."""
     determiner: str
+    numerals: Mapping[str, int] = field(default_factory=dict)
+    """The numerals that can be determiners, with their numbers; a number of one is singular."""
+    bounds: tuple[str, ...] = ()
+    """The words that can precede a numeral, such as "at least"."""
     relativizer: str
     """The default relativizer; ``determiner`` is the default determiner."""
 
@@ -97,6 +101,25 @@ class Language:
     """Whether commas enclose relative clauses, so that no adverb can belong to two verbs."""
     descriptions: Mapping[str, str]
     """The description of each form in error messages, such as "a plural noun"."""
+
+    @cached_property
+    def counts(self) -> Mapping[str, str]:
+        """How the numeral of each determiner with a numeral is bounded (:attr:`Word.count`), by the determiner's lemma.
+
+        >>> from sentprobe.lexicon.languages.english import ENGLISH
+        >>> ENGLISH.counts["two"], ENGLISH.counts["at least two"]
+        ('bare', 'at least')
+        """
+        bare = dict.fromkeys(self.numerals, BARE_COUNT)
+        return bare | {f"{bound} {numeral}": bound for bound in self.bounds for numeral in self.numerals}
+
+    def make_numerals(self) -> Iterator[Word]:
+        """Yield the determiners with a numeral. In all cases and classes, the form is the numeral."""
+        for lemma, count in self.counts.items():
+            numeral = lemma.rpartition(" ")[2]
+            number = "sg" if self.numerals[numeral] == 1 else "pl"
+            names = {self.find_form("det", number, case, c) for case in self.cases for c in self.classes}
+            yield Word(lemma, Kind.DETERMINER, dict.fromkeys(sorted(names), numeral), count=count)
 
     @cached_property
     def usual_auxiliary_forms(self) -> tuple[str, ...]:

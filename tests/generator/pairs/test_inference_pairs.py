@@ -31,7 +31,7 @@ from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.generator.spaces.templates import SplitSide
-from sentprobe.lexicon import english, read_lexicon_text
+from sentprobe.lexicon import Kind, english, read_lexicon_text
 from sentprobe.probes.audits.cue_audit import audit
 from sentprobe.probes.datasets.dataset import Card, Items, ProbeDataset, Split
 
@@ -70,7 +70,8 @@ def compute_best_accuracy(views: Iterable[object], labels: Sequence[int]) -> flo
 @examples(20)
 def test_bag_of_words_theorem_holds(contrast: str, vocabulary: str, seed: int) -> None:
     pairs = sample_pairs(NliSpace(english(), contrast, vocabulary=vocabulary), 12, seed=seed)
-    for name, view in VIEWS.items():
+    views = {name: view for name, view in VIEWS.items() if contrast != "numeral" or name != "both bags of words"}
+    for name, view in views.items():
         seen = [*map(view, pairs.premise, pairs.hypothesis)]
         assert compute_best_accuracy(seen, pairs.label) == 0.5, name
     assert Counter(pairs.label) == {NliLabel.NEUTRAL: 48, NliLabel.ENTAILMENT: 24, NliLabel.CONTRADICTION: 24}
@@ -113,6 +114,27 @@ def test_model_checker_agrees_on_all_structures(contrast: str) -> None:
     check_with_models(sample_pairs(space, 2 * len(space.strata), seed=1), Random(1), most=20000)
 
 
+THREE = "students meet the professors"
+MET = "the professors are met by"
+EXPECTED = [
+    (f"three {THREE}", f"{MET} two students", "ENTAILMENT"),
+    (f"three {THREE}", f"{MET} eight students", "NEUTRAL"),
+    (f"three {THREE}", f"{MET} no more than two students", "CONTRADICTION"),
+    (f"three {THREE}", f"{MET} no more than eight students", "NEUTRAL"),
+    (f"no more than three {THREE}", f"{MET} two students", "NEUTRAL"),
+    (f"no more than three {THREE}", f"{MET} eight students", "CONTRADICTION"),
+    (f"no more than three {THREE}", f"{MET} no more than two students", "NEUTRAL"),
+    (f"no more than three {THREE}", f"{MET} no more than eight students", "ENTAILMENT"),
+]
+
+
+def test_labels_of_numerals() -> None:
+    """Three doctors who helped are two doctors who helped, maybe nine, and not "no more than two"."""
+    pairs = sample_pairs(NliSpace(english(), "numeral", templates=["transitive"]), 1, seed=0)
+    rows = [*zip(pairs.premise, pairs.hypothesis, [NliLabel(label).name for label in pairs.label], strict=True)]
+    assert rows == EXPECTED
+
+
 def test_modifiers_have_presuppositions() -> None:
     """The first sentence presupposes one lawyer; the second then denies it."""
     texts = ("the man that slept helped the lawyer", "the man did not help the lawyer that slept")
@@ -128,7 +150,7 @@ def test_modifiers_have_presuppositions() -> None:
 
 @pytest.mark.parametrize("contrast", [name for name in CONTRASTS if name not in NEUTRAL_CONTRASTS])
 def test_contrast_without_neutral_pairs_is_refused(contrast: str) -> None:
-    with pytest.raises(UsageError, match=f"'{contrast}' has no pairs for --nli; use role or negation"):
+    with pytest.raises(UsageError, match=f"'{contrast}' has no pairs for --nli; use role, negation or numeral"):
         NliSpace(english(), contrast)
 
 
@@ -143,6 +165,8 @@ SMALL = (
 )
 def test_space_is_counted_exactly(contrast: str, template: str) -> None:
     lexicon = read_lexicon_text(SMALL, "my")
+    if contrast == "numeral":  # which multiplies the groups by nine
+        lexicon, template = lexicon.replace_words("all", {Kind.NOUN: ["actor", "judge"]}), "transitive"
     space = NliSpace(lexicon, contrast, vocabulary="all", templates=[template])
     pairs = sample_pairs(space, space.count(), seed=0)
     distinct_pairs = {*zip(pairs.premise, pairs.hypothesis, strict=True)}

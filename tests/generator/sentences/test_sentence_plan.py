@@ -69,5 +69,5 @@ def test_cached_plan_fits_any_words(event: Event) -> None:
 @given(events, events)
 @examples(60)
 def test_one_structure_has_one_plan(event: Event, second: Event) -> None:
-    same = extract_structure(event) == extract_structure(second)
+    same = extract_structure(event, ENGLISH) == extract_structure(second, ENGLISH)
     assert (plan_sentence(event, ENGLISH) is plan_sentence(second, ENGLISH)) == same

@@ -2,7 +2,8 @@
 
 It reads the dependencies of a parsed sentence and evaluates it in small models. A model has people (a man, a group of
 men, ...) and relations between them, one for each verb with tense or modal, aspect and adverbs, and one for each
-adjective. Facts are sampled on first use: each is true or false at random and then fixed.
+adjective. Facts are sampled on first use: each is true or false at random and then fixed. A numeral counts people of a
+crowd: "three" and "at least three" are true of three or more.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,12 @@ from sentprobe.generator.sentences.sentence import Token
 
 Person: TypeAlias = tuple[str, int]
 Fact: TypeAlias = tuple[str, str, tuple[bool, ...], tuple[str, ...], Person, Person | None, Person | None]
+
+
+ARGUMENTS = ("nsubj", "nsubj:pass", "obj", "iobj", "obl", "obl:agent")
+CROWD = 13
+_NAMES = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+NUMBERS = {name: number for number, name in enumerate(_NAMES, 2)}
 
 
 class Undefined(Exception):  # noqa: N818 - the field's word: the sentence has no truth value
@@ -28,11 +35,19 @@ class Model:
     people: int | None
     facts: dict[Fact, bool] = field(default_factory=dict)
     crowds: dict[str, int] = field(default_factory=dict)
+    shares: dict[tuple[str, str], float] = field(default_factory=dict)
+    """How many facts of a verb or adjective about a crowd are true, at random."""
 
     def holds(self, fact: Fact) -> bool:
         if fact not in self.facts:
-            self.facts[fact] = self.rng.random() < 0.5
+            crowds = [person[0] for person in fact[4:] if person and self.crowds[person[0]] == CROWD]
+            share = self.shares.setdefault((crowds[0], fact[0]), self.rng.random()) if crowds else 0.5
+            self.facts[fact] = self.rng.random() < share
         return self.facts[fact]
+
+    def list_crowd(self, name: str) -> list[Person]:
+        self.crowds[name] = CROWD
+        return self.list_people(name)
 
     def list_people(self, name: str) -> list[Person]:
         if name not in self.crowds:
@@ -63,12 +78,25 @@ class _Evaluator:
 
     def evaluate_clause(self, verb: int, modified: Person | None) -> bool:
         """Evaluate a clause; a relative pronoun stands for *modified*."""
-        parts = list(self.find_children(verb))
+        places = {i: token for i, token in self.find_children(verb) if token.deprel in ARGUMENTS}
+        numerals = {i: part for i in places for part in self.find_children(i) if part[1].deprel == "nummod"}
         people = {
             token.deprel: modified if "PronType=Rel" in token.feats else self.find_person(i)
-            for i, token in parts
-            if token.deprel in ("nsubj", "nsubj:pass", "obj", "iobj", "obl", "obl:agent")
+            for i, token in places.items()
+            if i not in numerals
         }
+        if not numerals:
+            return self.evaluate_relation(verb, people)
+        ((noun, (at, numeral)),) = numerals.items()
+        crowd = self.select_people(noun, self.model.list_crowd(f"{self.tokens[noun - 1].lemma} of a crowd"))
+        relation = places[noun].deprel
+        number = sum(self.evaluate_relation(verb, people | {relation: person}) for person in crowd)
+        is_upper = any(part.lemma == "more" for _, part in self.find_children(at))  # no more than
+        return number <= NUMBERS[numeral.form] if is_upper else number >= NUMBERS[numeral.form]
+
+    def evaluate_relation(self, verb: int, people: dict[str, Person | None]) -> bool:
+        """Say whether the relation that a verb names holds of *people*, by their dependency relation."""
+        parts = list(self.find_children(verb))
         passive = "nsubj:pass" in people
         agent = people["obl:agent" if passive else "nsubj"]
         objects = [people[name] for name in ("iobj", "nsubj:pass", "obj", "obl") if name in people]
@@ -92,13 +120,17 @@ class _Evaluator:
         """Return the one person that a noun phrase describes; otherwise it is undefined."""
         token = self.tokens[noun - 1]
         name = f"{token.lemma} {token.feats}"
-        candidates = self.model.list_people(name)
+        candidates = self.select_people(noun, self.model.list_people(name))
+        if len(candidates) != 1:
+            raise Undefined
+        return candidates[0]
+
+    def select_people(self, noun: int, candidates: list[Person]) -> list[Person]:
+        """Return the *candidates* of which the adjectives and the relative clause of a noun are true."""
         for i, part in self.find_children(noun):
             if part.deprel == "amod":
                 facts = {person: (part.lemma, "", (), (), person, None, None) for person in candidates}
                 candidates = [person for person in candidates if self.model.holds(facts[person])]
             if part.deprel == "acl:relcl":
                 candidates = [person for person in candidates if self.evaluate_clause(i, person)]
-        if len(candidates) != 1:
-            raise Undefined
-        return candidates[0]
+        return candidates

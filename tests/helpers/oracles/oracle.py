@@ -45,6 +45,13 @@ FUNCTION_WORDS: Final = {
     "and": {"and"},
     "rel": {"that", "who", "which"},
     "comma": {","},
+    "at": {"at"},
+    "least": {"least"},
+    "none": {"no"},
+    "more": {"more"},
+    "than": {"than"},
+    "one": {"one"},
+    "number": {"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"},
     "ever": {"ever"},
     "any": {"any"},
     "himself": {"himself"},
@@ -99,7 +106,8 @@ class Words:
             for name, forms in initial.items()
             for onset in ("c", "v")
         }
-        plain = {"det_sg": self.det_sg - articles - {"any"}, "det_pl": self.det_pl - {"any"}, "rb": self.rb - {"ever"}}
+        others = FUNCTION_WORDS["one"] | FUNCTION_WORDS["number"] | {"any"}
+        plain = {"det_sg": self.det_sg - articles - others, "det_pl": self.det_pl - others, "rb": self.rb - {"ever"}}
         return {**forms_by_class, **FUNCTION_WORDS, **onsets, **plain}
 
 
