@@ -270,7 +270,7 @@ REFUSED = [
     ("pairs", "--contrast"),
     ("pairs -c role --for trainig", "there is no use of pairs 'trainig' (did you mean"),
     ("pairs -c role --nli", "--nli is a kind of training data: add --for training"),
-    (f"{OF_NLI} -c tense", "the contrast 'tense' has no pairs for --nli; use role or"),
+    (f"{OF_NLI} -c tense", "the contrast 'tense' has no pairs for --nli; use role,"),
     (f"{OF_NLI} -c rolle", "there is no contrast 'rolle' (did you mean 'role'?)"),
     (f"{OF_NLI} -c role -t intransitive", "cannot have the contrast 'role': no clause"),
     (f"{OF_NLI} -c role -t transitive -n 3361", "only 3360 different ones"),
