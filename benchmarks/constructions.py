@@ -28,6 +28,7 @@ SETTINGS = {
     "coordinations 0-1": "--template transitive-rc --coordinations 0-1",
     "yes/no questions": "--template transitive-rc --mood question",
     "questions for the patient": "--template transitive-rc --mood question --ask patient",
+    "numerals": "--template transitive-rc --determiner the --determiner three --determiner seven",
     "orders": "--template transitive-rc --mood order",
 }
 """The options of ``gen`` for each row."""

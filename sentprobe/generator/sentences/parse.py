@@ -409,7 +409,8 @@ class _Parser:
                 place = start  # the noun to blame; if there is none, the token after the adjectives
                 while not nouns and self._readings[place].adjectives:
                     place += 1
-                self._record_failure(place, f"a noun that goes with {determiner!r}")
+                words = " ".join(self.tokens[at:start])
+                self._record_failure(place, f"a noun that goes with {words!r}")
 
     def _find_determiners(self, at: int) -> Iterator[tuple[int, str, str]]:
         """Yield (end, lemma, form) for each determiner that begins at token *at*, such as "at least two"."""

@@ -87,6 +87,7 @@ def test_dependencies_of_noun_phrases_are_valid(event: Event) -> None:
 
 
 PAIRS = {"amod": ("ADJ", "NOUN"), "cc": ("CCONJ", "NOUN"), "conj": ("NOUN", "NOUN"), "det": ("DET", "NOUN")}
+PAIRS |= {"nummod": ("NUM", "NOUN"), "nmod": ("ADJ", "NUM"), "fixed": ("ADP", "ADJ")}
 
 
 def find_invalid_dependencies(sentence: Sentence) -> Iterator[str]:
@@ -100,7 +101,8 @@ def find_invalid_dependencies(sentence: Sentence) -> Iterator[str]:
             yield f"{token.form} is to the left of its first conjunct"
         if token.deprel == "cc" and (token.head < at or head.deprel != "conj"):
             yield f"{token.form} does not depend on the second conjunct"
-        if token.upos in ("DET", "ADJ", "CCONJ", "PUNCT") and at in [t.head for t in tokens]:
+        is_bound = token.deprel in ("nmod", "advmod")  # the "least" of "at least", the "more" of "no more than"
+        if token.upos in ("DET", "ADJ", "CCONJ", "PUNCT") and not is_bound and at in [t.head for t in tokens]:
             yield f"{token.form} has a dependent"
 
 
