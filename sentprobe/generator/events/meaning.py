@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from sentprobe.generator.events import event as ev
+from sentprobe.lexicon.languages.english import ENGLISH
 
 
 class Property(StrEnum):
@@ -29,8 +30,9 @@ class Property(StrEnum):
     MODALITY = "modality"
     """A clause has another modal, or a modal in place of a tense."""
     NUMBER = "number"
+    """A noun is in the other number, or has another determiner that is no numeral."""
     NUMERAL = "numeral"
-    """A noun of the same grammatical number has another numeral, or another determiner."""
+    """A noun has another numeral, of the same grammatical number."""
     NOUN = "noun"
     VERB = "verb"
     ADVERB = "adverb"
@@ -191,11 +193,11 @@ def _find_replaced_words(left: EventMeaning, right: EventMeaning) -> Iterator[tu
 
 
 def _compare_nouns(left: Mapping[str, NounMeaning], right: Mapping[str, NounMeaning]) -> Iterator[Property]:
-    common = left.keys() & right.keys()
-    if any(left[noun][0] is not right[noun][0] for noun in common):
-        yield Property.NUMBER
-    elif any(left[noun][1] != right[noun][1] for noun in common):
-        yield Property.NUMERAL
+    for noun in left.keys() & right.keys():
+        (number, determiner, _), (other_number, other_determiner, _) = left[noun], right[noun]
+        is_counted = number is other_number and {determiner, other_determiner} <= {*ENGLISH.counts}
+        if (number, determiner) != (other_number, other_determiner):
+            yield Property.NUMERAL if is_counted else Property.NUMBER
     adjectives = [{noun: meaning[2] for noun, meaning in nouns.items() if meaning[2]} for nouns in (left, right)]
     if adjectives[0] != adjectives[1]:
         same_words = sorted(chain(*adjectives[0].values())) == sorted(chain(*adjectives[1].values()))
