@@ -7,6 +7,7 @@ is imported only when the command runs; the ``--help`` of a program needs only t
 import io
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import Mapping
@@ -185,11 +186,16 @@ def _exit_with_usage_error(error: Any, name: str) -> None:
         typer.echo(error.format_message())
         raise SystemExit(error.exit_code) from None
     message = " ".join(error.format_message().split()).replace(": Value error, ", ": ", 1)
+    message = re.sub(r"Input should be a valid (integer|number)\b.*?(?=\.?$)", _name_number, message)
     full_stop = "" if message.endswith((".", "?")) else "."
     words = [name, *(word for word in sys.argv[1:2] if word in COMMANDS[name])]
     command = error.ctx.command_path if error.ctx else " ".join(words)
     print(f"{name}: {format_message(message)}{full_stop} See {command} --help.", file=sys.stderr)
     raise SystemExit(error.exit_code) from None
+
+
+def _name_number(found: re.Match[str]) -> str:
+    return "a whole number is expected" if found[1] == "integer" else "a number is expected"
 
 
 class _LineFormatter(logging.Formatter):

@@ -22,7 +22,7 @@ from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.commands.shared.table_output import FLAT, check_output_file, find_table_format, write_tables
 from sentprobe.commands.shared.train_options import DETAILS, TrainOptions
 from sentprobe.common import screen, specs
-from sentprobe.common.errors import SentprobeError, UsageError, format_count, require_libraries
+from sentprobe.common.errors import SentprobeError, UsageError, format_count, require_libraries, suggest
 from sentprobe.common.processes import check_count, limit_threads, make_workers
 from sentprobe.common.screen import print_message, print_place, print_text, show_bars
 from sentprobe.common.settings import MACHINE
@@ -129,6 +129,12 @@ def _train_ngram_model(
 
 def _choose_objective(architectures: list[str], objective: str | None) -> tuple[list[str], str]:
     """Return the architectures and the objective, with ``lstm-lm`` replaced by lstm and next-word."""
+    from sentprobe.probes.encoders.architecture import DEFAULT_LAYERS
+
+    known = (*DEFAULT_LAYERS, specs.LSTM_LM, specs.NGRAM)
+    for name in architectures:
+        if name not in known:
+            raise UsageError(f"there is no architecture {name!r}{suggest(name, known)}; known: {', '.join(known)}")
     if architectures == [specs.LSTM_LM] and objective in (None, "next-word"):
         return ["lstm"], "next-word"
     if specs.LSTM_LM in architectures:

@@ -82,7 +82,7 @@ def find_parser(spec: str) -> ParserKind:
     name = parse_spec(spec).kind
     names = [kind.name for kind in PARSERS]
     if name not in names:
-        raise UsageError(f"there is no parser {name!r}{suggest(name, names)}; known: {', '.join((*names, NO_PARSER))}")
+        raise UsageError(f"there is no parser {name!r}{suggest(name, names)}; known: {', '.join(names)}")
     kind = PARSERS[names.index(name)]
     if not kind.is_installed:
         raise ParserError(f"the parser {name} needs the extra: {format_install(name)}")

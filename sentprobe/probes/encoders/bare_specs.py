@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from sentprobe.common.errors import FormatError, UsageError, path_error, suggest
+from sentprobe.common.errors import FormatError, UsageError, path_error, suggest, suggest_path
 from sentprobe.common.reading import parse_numbers
 from sentprobe.common.specs import Spec, enumerate_names
 from sentprobe.common.values import parse_json
@@ -150,7 +150,7 @@ def _has_vectors(path: Path) -> bool:
 
 def _recognise_hub_name(name: str, kinds: Collection[str]) -> tuple[str, str]:
     if name.startswith((".", "~", "/")) or name.endswith(("/", *FILE_SUFFIXES)) or name.count("/") > 1:
-        raise UsageError(f"{Path(name)}: there is no such file or folder")
+        raise UsageError(f"{Path(name)}: there is no such file or folder{suggest_path(name)}")
     if not HUB_NAME.fullmatch(name) or ("/" not in name and suggest(name, kinds)):
         return "", ""
     owner = name.rpartition("/")[0]

@@ -54,9 +54,12 @@ class Precomputed:
         if missing:
             raise EncoderError(
                 f"{self.source} has no vector for the sentence {missing[0]!r} "
-                f"({len(missing)} of {len(sentences)} requested sentences are missing)"
+                f"({len(missing)} of {len(sentences)} requested sentences are missing); {SENTENCES_HINT}"
             )
         return rows
+
+
+SENTENCES_HINT = "probe sentences writes those of a run, with the run's own tasks, --train, --test and --seed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class OrderedVectors:
             raise vector_formats.VectorFileError(
                 f"{self.source}: {len(self.vectors)} vectors for {len(sentences)} different "
                 "sentences of the datasets; one vector per sentence is expected, in the same order "
-                f"(or file:{self.source}?sentences=FILE)"
+                f"(or file:{self.source}?sentences=FILE); {SENTENCES_HINT}"
             )
         note = (
             f"{self.source} does not say which sentences its vectors belong to: the different "

@@ -265,6 +265,7 @@ BAD = [
     ("compeval --encoder bow?dim=8 --encoder bow?dim=8", "encoder 'bow?dim=8' is given twice"),
     ("compeval --encoder bow:none.txt", "none.txt: cannot read the word vectors: No"),
     ("compeval --encoder st:./none", "there is no such directory"),
+    ("compeval --train abc", "Invalid value for '--train': a whole number is expected. See probe run --help."),
     ("compeval --task Ordr", "no compeval task 'Ordr' (did you mean 'Order'?)"),
     ("compeval --task Order --task Order", "task 'Order' is given twice"),
     ("compeval --preset etinger", "unknown preset 'etinger' (did you mean 'ettinger'?)"),

@@ -214,6 +214,7 @@ def is_one_model(folder: Path) -> bool:
 
 BAD = [
     ("lstmm --objective none --corpus TEXT", "there is no architecture 'lstmm' (did you mean 'lst"),
+    ("ngrm --corpus TEXT", "there is no architecture 'ngrm' (did you mean 'ngram'?); known: lstm"),
     ("lstm --corpus TEXT", "--objective is missing: none, autoencoder"),
     ("lstm-lm cbow --corpus TEXT", "lstm-lm already means lstm with next-word: leave out --obj"),
     ("lstm-lm --order 3 --corpus TEXT", "--order is for ngram, not for lstm"),

@@ -274,7 +274,8 @@ def test_missing_sentence_is_named(tmp_path: Path) -> None:
     with pytest.raises(EncoderError) as caught:
         encoder.encode([TEXTS[0], "a doctor", "a lawyer"])
     assert str(caught.value) == (
-        f"{tmp_path / 'v.npz'} has no vector for the sentence 'a doctor' (2 of 3 requested sentences are missing)"
+        f"{tmp_path / 'v.npz'} has no vector for the sentence 'a doctor' (2 of 3 requested sentences are missing); "
+        "probe sentences writes those of a run, with the run's own tasks, --train, --test and --seed"
     )
 
 

@@ -16,7 +16,14 @@ from traceback import walk_tb
 from types import MappingProxyType
 from typing import Any
 
-from sentprobe.common.errors import SentprobeError, UsageError, digest_folder, first_line, is_out_of_memory
+from sentprobe.common.errors import (
+    SentprobeError,
+    UsageError,
+    digest_folder,
+    first_line,
+    is_out_of_memory,
+    suggest_path,
+)
 from sentprobe.common.inputs import record_input
 from sentprobe.common.processes import call_in_time
 from sentprobe.common.reading import check_archive
@@ -72,7 +79,7 @@ def find_model(
     if local.exists():
         raise UsageError(f"no model at {model}: it is a file, and a directory is expected")
     if not HUB_NAME.fullmatch(model):
-        raise UsageError(f"no model at {model}: there is no such directory")
+        raise UsageError(f"no model at {model}: there is no such directory{suggest_path(model)}")
     names = _list_hub_names(model, owners)
     cached = (_find_cached_model(name, revision=revision, required_file=required_file) for name in names)
     directory = next(filter(None, cached), None) or _fetch_model(names, revision=revision)
