@@ -374,6 +374,7 @@ def repair(
     batch: Annotated[int, typer.Option(help="Number of pairs or texts in a batch.")] = 32,
     rate: Annotated[float, typer.Option(help="Learning rate.")] = 5e-5,
     keep_weight: Annotated[float, typer.Option(help="Weight of the loss that keeps cosines; 0: none.")] = 30.0,
+    strength: Annotated[float, typer.Option(help="Share of the trained change of the weights, 0 to 1.")] = 0.8,
     seed: Annotated[int, opt.build_seed_option("split, batches and dropout")] = 0,
     format_: Annotated[str, opt.build_format_option(opt.TABLE_FORMATS)] = "text",
     device: Annotated[str, opt.machine_option(help="auto, cpu, cuda or mps.")] = "auto",
@@ -389,6 +390,8 @@ def repair(
         check_count(name, count)
     if not rate > 0 or not keep_weight >= 0:
         raise UsageError("--rate must be above 0, and --keep-weight at least 0")
+    if not 0 < strength <= 1:
+        raise UsageError(f"--strength must be above 0 and at most 1, not {strength:g}")
     style = find_table_format(format_, None, subject="a repair")
     from sentprobe.probes.classifier.probe import Precision
     from sentprobe.probes.repair.repair_measures import build_repair_tables
@@ -416,6 +419,7 @@ def repair(
             batch=batch,
             rate=rate,
             keep_weight=keep_weight,
+            strength=strength,
             seed=seed,
             device=device,
             precision=choose_member(Precision, precision, what="precision"),

@@ -31,6 +31,8 @@ RECIPE = "recipe.txt"
 """A file in the folder of checkpoints: a digest of all that the training depends on."""
 MOST_COPIES = 4
 """How often a pair of a rare kind occurs in a pass over the pairs, at most."""
+PART = 8
+"""The number of texts in a batch that are computed together."""
 EDITS, KEEP = "edits", "keep"
 """The two data sets of a training, from which batches come in turn."""
 
@@ -46,11 +48,37 @@ class RepairSettings:
     """The greatest learning rate, after a warm-up of a tenth of the steps; it falls to 0."""
     keep_weight: float
     """The weight of the loss that keeps cosines of neutral texts; 0: none."""
+    strength: float
+    """The share of the trained change of the weights that the repaired model has, above 0 and at most 1."""
     seed: int
     device: str
     precision: Precision
     margin: float = 0.5
     """The distance (1 - cosine) up to which texts of different meaning are pushed apart."""
+
+
+class ShortPadding(nn.Module):
+    """A model that computes a batch in parts of texts of similar length, so that little padding is computed."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, features: dict[str, Any]) -> dict[str, Tensor]:
+        """Return the vectors of a batch of n texts, (n, dim), as ``sentence_embedding``."""
+        mask = features.get("attention_mask")
+        if mask is None:
+            return {"sentence_embedding": self.model(features)["sentence_embedding"]}
+        order = mask.sum(1).argsort()
+        vectors = []
+        for rows in order.split(PART):
+            columns = mask[rows].any(0)
+            part = {
+                name: value[rows][:, columns] if isinstance(value, Tensor) and value.shape == mask.shape else value
+                for name, value in features.items()
+            }
+            vectors.append(self.model(part)["sentence_embedding"])
+        return {"sentence_embedding": torch.cat(vectors)[order.argsort()]}
 
 
 class KeepCosinesLoss(nn.Module):
@@ -100,10 +128,12 @@ def train_repair(
     check_trainable(encoder)
     model = encoder.model
     datasets = build_datasets(encoder, data, keeps=settings.keep_weight > 0)
-    losses = {EDITS: ContrastiveLoss(model, margin=settings.margin), KEEP: KeepCosinesLoss(model, settings.keep_weight)}
+    parts: Any = ShortPadding(model)
+    losses = {EDITS: ContrastiveLoss(parts, margin=settings.margin), KEEP: KeepCosinesLoss(parts, settings.keep_weight)}
+    old = [parameter.detach().clone() for parameter in model.parameters()]
     checkpoint = find_checkpoint(checkpoints, digest(encoder.fingerprint, data.digest(), repr(settings)))
     model.model_card_data.widget = [{}]  # else the trainer draws examples for its own card, with a progress bar
-    with _report_training_errors(encoder.name), suppress_messages():
+    with _report_training_errors(encoder.name), suppress_messages(), freeze_embeddings(model):
         trainer = SentenceTransformerTrainer(
             model=model,
             args=build_arguments(encoder, settings, checkpoints),
@@ -115,7 +145,31 @@ def train_repair(
         trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     if not all(torch.isfinite(parameter).all() for parameter in model.parameters()):
         raise EncoderError(f"{encoder.name}: the training diverged, so that weights are not finite; take a lower rate")
+    with torch.no_grad():
+        for parameter, old_parameter in zip(model.parameters(), old, strict=True):
+            parameter.copy_(torch.lerp(old_parameter, parameter, settings.strength))
     model.eval()
+
+
+@contextmanager
+def freeze_embeddings(model: nn.Module) -> Iterator[None]:
+    """Exclude a model's embeddings of tokens and positions from training, unless it has no other weights.
+
+    Words that the texts lack keep their places beside those that the texts have.
+    """
+    embeddings = [module for module in model.modules() if isinstance(module, nn.Embedding | nn.EmbeddingBag)]
+    names = {id(parameter) for module in embeddings for parameter in module.parameters()}
+    trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    frozen = [parameter for parameter in trainable if id(parameter) in names]
+    if len(frozen) == len(trainable):
+        frozen = []
+    for parameter in frozen:
+        parameter.requires_grad = False
+    try:
+        yield
+    finally:
+        for parameter in frozen:
+            parameter.requires_grad = True
 
 
 def build_datasets(encoder: SentenceTransformerEncoder, data: RepairData, *, keeps: bool) -> dict[str, Any]:

@@ -100,12 +100,34 @@ def test_killed_repair_resumes_to_the_same_weights(
     assert json.loads(records[0]) == json.loads(records[1])
 
 
+@pytest.mark.slow
+def test_strength_is_the_share_of_the_change(
+    model: Path, files: tuple[Path, Path], tmp_path: Path, run_program: Command
+) -> None:
+    from safetensors.torch import load_file
+
+    changes = []
+    old = load_file(model / "model.safetensors")
+    for strength in (1, 0.5):
+        out = tmp_path / f"repaired{strength}"
+        run_program("probe", *list_arguments(model, files, out, "--strength", strength))
+        new = load_file(out / "model.safetensors")
+        changes.append({name: new[name] - old[name] for name in old})
+    whole, half = changes
+    for name in whole:
+        assert half[name] == pytest.approx(whole[name] / 2, abs=1e-6)
+    changed = {name for name in whole if whole[name].any()}
+    assert any("attention" in name for name in changed)
+    assert not any("word_embeddings" in name for name in changed)
+
+
 REFUSALS = {
     "an encoder of another kind": (["bow"], "bow: only models of sentence-transformers can be repaired"),
     "an option of the vectors": (["st:{model}?dim=4"], "the option dim= is not for a repair"),
     "no such file": (["st:{model}", "--texts", "absent.txt"], "absent.txt"),
     "no step": (["st:{model}", "--steps", "0"], "steps"),
     "a loss below 0": (["st:{model}", "--max-loss", "-1"], "--max-loss must be from 0 to 100 points, not -1"),
+    "a strength above 1": (["st:{model}", "--strength", "1.5"], "--strength must be above 0 and at most 1, not 1.5"),
     "a rate of 0": (["st:{model}", "--rate", "0"], "--rate must be above 0"),
 }
 

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from torch import nn
 
 from sentprobe.common.errors import UsageError
-from sentprobe.probes.repair.repair_training import COMPLETE, KeepCosinesLoss, check_checkpoints, find_checkpoint
+from sentprobe.probes.repair.repair_training import (
+    COMPLETE,
+    KeepCosinesLoss,
+    ShortPadding,
+    check_checkpoints,
+    find_checkpoint,
+    freeze_embeddings,
+)
 
 ROWS = st.lists(
     st.lists(st.floats(-3, 3), min_size=2, max_size=2).filter(lambda row: max(map(abs, row)) > 0.01),
@@ -65,3 +72,41 @@ def test_folder_of_others_is_no_checkpoint(tmp_path: Path) -> None:
         (tmp_path / "file").touch()
         with pytest.raises(UsageError, match="checkpoints belong there, and it has other content"):
             check_checkpoints(other)
+
+
+class Sums(nn.Module):
+    """A model whose vectors are sums of the tokens' embeddings; it notes the sizes of its inputs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.layer = nn.Embedding(9, 3), nn.Linear(3, 3)
+        self.sizes: list[tuple[int, ...]] = []
+
+    def forward(self, features: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        self.sizes.append(tuple(features["input_ids"].shape))
+        vectors = self.layer(self.words(features["input_ids"])) * features["attention_mask"][:, :, None]
+        return {"sentence_embedding": vectors.sum(1)}
+
+
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=30), st.booleans())
+def test_parts_of_a_batch_have_the_vectors_of_the_batch(lengths: list[int], is_left: bool) -> None:
+    model = Sums()
+    mask = (torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]).long()
+    mask = mask.flip(1) if is_left else mask
+    features = {"input_ids": torch.randint(9, mask.shape), "attention_mask": mask}
+    vectors = ShortPadding(model)(features)["sentence_embedding"]
+    assert sum(rows * columns for rows, columns in model.sizes) <= mask.numel()
+    torch.testing.assert_close(vectors, model(features)["sentence_embedding"])
+
+
+def list_trained(model: nn.Module) -> list[str]:
+    return [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+
+
+def test_words_are_not_trained_beside_other_weights() -> None:
+    model = Sums()
+    with freeze_embeddings(model):
+        assert list_trained(model) == ["layer.weight", "layer.bias"]
+    assert list_trained(model) == ["words.weight", "layer.weight", "layer.bias"]
+    with freeze_embeddings(words := nn.Embedding(2, 2)):
+        assert list_trained(words) == ["weight"]
