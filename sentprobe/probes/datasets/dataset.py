@@ -4,12 +4,13 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.common.errors import SentprobeError, suggest
+from sentprobe.common.errors import SentprobeError, format_count, suggest
 from sentprobe.common.specs import GENERATED_SIZES
 
 
@@ -296,6 +297,19 @@ class ProbeDataset:
             arrays = (array.astype("<i8").tobytes() for array in items._arrays())
             _update_digest(digest, (split.encode(), *arrays), count=items.slots)
         return digest.hexdigest()
+
+
+def check_card_counts(data: ProbeDataset, source: str) -> None:
+    """Raise DatasetError if the card of a dataset counts other numbers of a label's items than the dataset has."""
+    for split, (index, label) in product(Split, enumerate(data.labels)):
+        found = int((data.splits[split].targets == index).sum()) if split in data.splits else 0
+        for key in (f"{split.value}: {label}", f"{split.value} {label}"):  # of generated and of natural tasks
+            if (stated := data.card.counts.get(key, found)) != found:
+                raise DatasetError(
+                    f"{source}: {format_count(found, 'item')} of the split {split.value} and the label {label!r}, but "
+                    f"its card counts {stated}: write the dataset again, or remove the counts from the card if you "
+                    "changed the items yourself"
+                )
 
 
 def _have_balanced_labels(groups: Indices, targets: Indices, labels: int) -> bool:

@@ -15,7 +15,7 @@ from sentprobe.common.inputs import describe_folder, manage_folder
 from sentprobe.common.reading import read_parquet_table
 from sentprobe.common.values import BadSyntaxError, format_json, parse_json
 from sentprobe.probes.datasets import hub
-from sentprobe.probes.datasets.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
+from sentprobe.probes.datasets.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split, check_card_counts
 from sentprobe.probes.datasets.records import (
     PROBES,
     Entry,
@@ -243,6 +243,7 @@ def read_directory(path: Path) -> ProbeDataset:
         )
     except DatasetError as error:
         raise DatasetError(f"{path}: {error}") from None
+    check_card_counts(data, str(path))
     if data.fingerprint() != card["fingerprint"]:
         raise DatasetError(f"{path}: the files do not belong together (fingerprints differ)")
     return data

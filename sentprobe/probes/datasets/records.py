@@ -20,7 +20,15 @@ from sentprobe.common.errors import FormatError, SentprobeError, UsageError, for
 from sentprobe.common.files import atomic_path
 from sentprobe.common.tables import format_csv_row, pad_formula, unpad_formula
 from sentprobe.common.values import format_json
-from sentprobe.probes.datasets.dataset import MAX_PROBES, Card, DatasetError, Items, ProbeDataset, Split
+from sentprobe.probes.datasets.dataset import (
+    MAX_PROBES,
+    Card,
+    DatasetError,
+    Items,
+    ProbeDataset,
+    Split,
+    check_card_counts,
+)
 
 PROBES = tuple(f"probe{slot + 1}" for slot in range(MAX_PROBES))
 """The names of the columns of probe words."""
@@ -66,9 +74,11 @@ def build_dataset(
     for entry in entries:
         builder.add_entry(entry)
     try:
-        return builder.build(name, card or Card(name, source=source))
+        data = builder.build(name, card or Card(name, source=source))
     except DatasetError as error:
         raise DatasetError(f"{source}: {error}") from None
+    check_card_counts(data, source)
+    return data
 
 
 MAX_COLUMNS = 1000

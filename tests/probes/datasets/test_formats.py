@@ -2,7 +2,9 @@
 
 import codecs
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -499,6 +501,55 @@ def test_changed_items_are_refused(tmp_path: Path, fmt: str, file: str, change: 
     if fmt != "hub":
         (tmp_path / "data" / "card.json").unlink()
         read_dataset(tmp_path / "data")
+
+
+COUNT_KEYS = ("{}: {}", "{} {}")
+"""The keys of a card's counts: of generated and of natural tasks."""
+
+
+@pytest.mark.parametrize("key", COUNT_KEYS)
+@pytest.mark.parametrize("fmt", ["directory", "jsonl", "published", "splits", "hub"])
+def test_counts_that_contradict_items_are_refused(tmp_path: Path, fmt: str, key: str) -> None:
+    data = make_learnable_dataset(size=40)
+    path = tmp_path / f"data{FORMATS[fmt].suffix}"
+    numbers = Counter((split.value, data.labels[i]) for split in data.splits for i in data.splits[split].targets)
+    counts = {key.format(*names): number for names, number in numbers.items()}
+    write_dataset(replace(data, card=Card("toy", counts=counts)), path, format=fmt)
+    assert dict(read_dataset(path).card.counts) == counts
+    stated = {**counts, key.format("test", "TRUE"): 77}
+    write_dataset(replace(data, card=Card("toy", counts=stated)), path, format=fmt)
+    found = numbers["test", "TRUE"]
+    message = f"{path}: {found} items of the split test and the label 'TRUE', but its card counts 77: write the dataset"
+    with pytest.raises(DatasetError, match="^" + re.escape(message)):
+        read_dataset(path)
+
+
+CUTS: Mapping[str, Callable[[list[str]], list[str]]] = {
+    "cut": lambda lines: lines[:-2],
+    "an item deleted": lambda lines: lines[1:],
+    "an item doubled": lambda lines: [*lines, lines[0]],
+    "no test item of a label": lambda lines: [
+        line for line in lines if not {'"TRUE"', '"test"'} <= {*re.findall(r'"\w+"', line)}
+    ],
+    "a label changed": lambda lines: [lines[0].replace("TRUE", "FALSE"), *lines[1:]],
+}
+
+
+@pytest.mark.parametrize("inline", [False, True])
+@pytest.mark.parametrize("change", CUTS)
+def test_cut_jsonl_with_counts_is_refused(tmp_path: Path, change: str, *, inline: bool) -> None:
+    path, card_path = tmp_path / "toy.jsonl", tmp_path / "toy.card.json"
+    data = make_learnable_dataset(size=40)
+    numbers = Counter((split.value, data.labels[i]) for split in data.splits for i in data.splits[split].targets)
+    card = Card("toy", counts={": ".join(names): number for names, number in numbers.items()})
+    write_dataset(replace(data, card=card), path)
+    lines = sorted(path.read_text("utf-8").splitlines(), key=lambda line: '"TRUE"' not in line)
+    head = [json.dumps(json.loads(card_path.read_text("utf-8")))] if inline else []
+    path.write_text("\n".join([*head, *CUTS[change](lines)]), "utf-8")
+    if inline:
+        card_path.unlink()
+    with pytest.raises(DatasetError, match=r"toy\.jsonl: \d+ items of the split \w+ and .* its card counts \d+: "):
+        read_dataset(path)
 
 
 def test_unknown_format_and_path_are_refused(tmp_path: Path) -> None:
