@@ -153,18 +153,55 @@ def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
 
 
 def _check_result(result: GeometryResult) -> GeometryResult:
-    """Return the result. Raises ValueError if its fields contradict each other or an accuracy is out of range."""
+    """Return the result. Raises ValueError if its fields contradict each other or a number is out of range."""
     overall_scores = [score for score in result.scores if score.by == ALL_TRIPLETS]
     if not result.units or not all(result.find_overall(kind, Nearness.COSINE) for kind in NegativeKind):
         raise ValueError("the triplets or their cosine scores are missing")
-    measured = [score.measured for score in result.scores]
-    if not all(0 <= share <= 1 for measures in measured for share in (measures.accuracy, measures.paired)):
-        raise ValueError("an accuracy is not between 0 and 1")
+    if len({(score.kind, score.nearness, score.by, score.group) for score in result.scores}) < len(result.scores):
+        raise ValueError("two scores of the same triplets")
     if len(result.items) not in (0, 2 * len(result.units)) or min(result.items, default=0) < 0:
         raise ValueError("test items and units differ in their number of triplets")
     if any(len(score.right) != 2 * len(result.units) or not {*score.right} <= {*"012"} for score in overall_scores):
         raise ValueError("answers and units differ in their number of triplets")
+    for score in result.scores:
+        _check_measures(score, result.units)
+    if result.ranking:
+        _check_share("the share of first ranks", result.ranking.first, result.ranking.first_interval)
+        if not 1 <= result.ranking.mean <= result.ranking.distractors + 1:
+            raise ValueError(f"a mean rank of {result.ranking.mean} among {result.ranking.distractors} distractors")
     return result
+
+
+_ROUNDING = 1e-6
+_MAX_COSINE_MARGIN = 2
+
+
+def _check_measures(score: GeometryScore, units: Sequence[int]) -> None:
+    """Raise ValueError if the measures of a group of triplets are impossible, or are not those of its answers."""
+    measures = score.measured
+    _check_share("an accuracy", measures.accuracy, measures.accuracy_interval)
+    _check_share("an accuracy", measures.paired, measures.paired_interval)
+    is_cosine = score.nearness in (Nearness.COSINE, Nearness.WHITENED)
+    if is_cosine and abs(measures.margin) > _MAX_COSINE_MARGIN + _ROUNDING:
+        raise ValueError(f"a margin of {measures.margin} between two cosines")
+    ties, triplets = measures.ties, measures.triplets
+    if not (0 <= ties <= triplets <= 2 * len(units) and 1 <= measures.units <= len({*units})):
+        raise ValueError(f"{ties} ties of {triplets} triplets of {measures.units} units, of {2 * len(units)} triplets")
+    if score.by != ALL_TRIPLETS:
+        return
+    answers = score.answers()
+    for stated, found in ((measures.accuracy, answers.mean()), (measures.paired, (answers[0] * answers[1]).mean())):
+        if abs(stated - found) > _ROUNDING:
+            raise ValueError(f"an accuracy of {stated}, and its answers have {found}")
+    if triplets != answers.size or ties > (answers == 0.5).sum():
+        raise ValueError(f"{ties} ties of {triplets} triplets, and its answers have others")
+
+
+def _check_share(name: str, share: float, interval: Interval) -> None:
+    if not 0 <= share <= 1:
+        raise ValueError(f"{name} is not between 0 and 1")
+    if not -_ROUNDING <= interval.low <= share + _ROUNDING <= interval.high + 2 * _ROUNDING <= 1 + 3 * _ROUNDING:
+        raise ValueError(f"{name} of {share} is not in its interval, {interval.low} to {interval.high}")
 
 
 def _parse_score(value: Mapping[str, Any]) -> GeometryScore:

@@ -99,13 +99,13 @@ def _read_audit(path: Path) -> object:
 def _make_geometry_file(folder: Path) -> Path:
     interval = Interval(0.25, 0.75)
     measured = TripletMeasures(
-        accuracy=0.5,
+        accuracy=0.625,
         accuracy_interval=interval,
-        paired=0.5,
+        paired=0.25,
         paired_interval=interval,
         margin=0.125,
         ties=1,
-        triplets=2,
+        triplets=4,
         units=2,
     )
     scores = tuple(

@@ -1,7 +1,8 @@
 """Geometry of encoders, and its results folder."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,56 @@ def test_file_states_command_and_versions(tmp_path: Path, materials: list[Sample
     assert value["command"] == "probe geometry -e counting"
     assert value["drawing"]["seed"] == 0
     assert {"sentprobe", "numpy", "python"} <= set(value["versions"])
+
+
+Record = dict[str, Any]
+
+
+def change_measures(**values: object) -> Callable[[Record], object]:
+    return lambda record: record["scores"][0]["measured"].update(values)
+
+
+def change_ranking(**values: object) -> Callable[[Record], object]:
+    return lambda record: record["ranking"].update(values)
+
+
+def change_last_measures(**values: object) -> Callable[[Record], object]:
+    return lambda record: record["scores"][-1]["measured"].update(values)
+
+
+CONTRADICTIONS: list[tuple[Callable[[Record], object], str]] = [
+    (change_measures(accuracy=0.125, accuracy_interval={"low": 0, "high": 1}), "an accuracy of 0.125, and its answers"),
+    (change_measures(paired=0.125, paired_interval={"low": 0, "high": 1}), "an accuracy of 0.125, and its answers"),
+    (change_measures(accuracy_interval={"low": 1.5, "high": -3}), "not in its interval, 1.5 to -3"),
+    (change_measures(accuracy_interval={"low": 0, "high": 1.5}), "not in its interval, 0 to 1.5"),
+    (change_last_measures(paired_interval={"low": -1, "high": 1}), "not in its interval, -1 to 1"),
+    (change_measures(accuracy=1.5), "an accuracy is not between 0 and 1"),
+    (change_last_measures(paired=-1), "an accuracy is not between 0 and 1"),
+    (change_measures(margin=1e308), "a margin of 1e+308 between two cosines"),
+    (change_measures(ties=100_000), "100000 ties of"),
+    (change_last_measures(ties=-1), "-1 ties of"),
+    (change_measures(triplets=2), "triplets"),
+    (change_last_measures(triplets=100_000), "ties of 100000 triplets"),
+    (change_measures(units=100_000), "of 100000 units"),
+    (change_ranking(first_interval={"low": 1.5, "high": 2}), "the share of first ranks of"),
+    (change_ranking(mean=0), "a mean rank of 0 among"),
+    (change_ranking(mean=99), "a mean rank of 99 among"),
+    (lambda record: record["scores"].append(record["scores"][0]), "two scores of the same triplets"),
+    (lambda record: record["scores"][0].update(right="0" * len(record["scores"][0]["right"])), "and its answers have"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), CONTRADICTIONS)
+def test_contradictory_record_is_refused(
+    materials: list[SampledTriplets], change: Callable[[Record], object], message: str
+) -> None:
+    (result,), _ = measure_one(CountingEncoder(), materials[:1])
+    text = rs.format_geometry(result)
+    assert rs.parse_geometry(text, source="a.json") == result
+    record = json.loads(text)
+    change(record)
+    with pytest.raises(ResultsError, match=r"^a\.json: not a result of sentprobe \(.*" + re.escape(message)):
+        rs.parse_geometry(json.dumps(record), source="a.json")
 
 
 def test_file_of_other_format_is_refused() -> None:
