@@ -75,9 +75,10 @@ class EncodeAndTrainJob:
         """Train the requested probes; return, for each requested encoder and task, the result with its new scores."""
         shared_state = _add_word_source(shared_state)
         run, names = shared_state.run, {task for request in self.requests for task in request.results}
-        tasks = tuple(task for task in shared_state.tasks if task.name in names)
         unbound = build_encoders([self.spec], seed=run.seed)
-        bound = bind_to_sentence_order(unbound, (task.data.sentences for task in tasks))
+        # Vectors without sentences are in the order of the whole run, of which this job may have some tasks only.
+        bound = bind_to_sentence_order(unbound, (task.data.sentences for task in shared_state.tasks))
+        tasks = tuple(task for task in shared_state.tasks if task.name in names)
         encoders = {encoder.name: encoder for encoder in bound}
         store = ResultStore(tasks, run, {})
         runner = Runner(tasks, run=run, engine=INLINE_ENGINE, reporter=SilentReporter(), store=store)

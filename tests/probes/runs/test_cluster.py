@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from helpers.clusters import DASK, cluster
 from helpers.encoders.model_files import tiny_model
@@ -34,6 +35,7 @@ from sentprobe.probes.runs.run import run
 
 FAST = replace(find_preset("ettinger"), max_epochs=2)
 DATASETS = [make_learnable_dataset(name="one", size=30), make_learnable_dataset(name="two", size=40)]
+DISJOINT = [make_learnable_dataset(name="first", size=30), make_learnable_dataset(name="last", seed=1, size=30)]
 SPECS = ("bow?dim=4", "bow?dim=4&seed=7&name=other", "majority", "bow?dim=3&name=narrow")
 CLUSTER_OPTIONS: dict[str, Any] = {"engine": "dask", "scheduler": "tcp://cluster:8786"}
 
@@ -182,6 +184,27 @@ def test_jobs_are_split_by_task_where_workers_outnumber_encoders(
     patch_engine(pool := RemoteExecutor(), monkeypatch, workers=workers)
     assert drop_seconds(run(DATASETS, SPECS[:1], preset=FAST, seeds=2, **CLUSTER_OPTIONS)) == drop_seconds(here)
     assert list_sent_tasks(pool) == jobs
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_vectors_without_sentences_are_in_the_order_of_the_run(
+    workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job with one of the tasks, or a resumed run that lacks one of them, takes the same rows as a run of all."""
+    sentences = list(dict.fromkeys(text for dataset in DISJOINT for text in dataset.sentences))
+    np.save(tmp_path / "vectors.npy", make_encoder("bow?dim=4").encode(sentences))
+    spec = f"file:{tmp_path / 'vectors.npy'}"
+    here = run(DISJOINT, spec, preset=FAST, out=tmp_path / "here")
+    patch_engine(pool := RemoteExecutor(), monkeypatch, workers=workers)
+    out = tmp_path / "away"
+    assert drop_seconds(run(DISJOINT, spec, preset=FAST, out=out, **CLUSTER_OPTIONS)) == drop_seconds(here)
+    assert len(list_sent_tasks(pool)) == workers
+    pool.jobs.clear()
+    (last,) = out.glob("*last*.json")
+    last.unlink()
+    assert drop_seconds(run(DISJOINT, spec, preset=FAST, out=out, **CLUSTER_OPTIONS)) == drop_seconds(here)
+    assert list_sent_tasks(pool) == [("last",)]
+    assert read_results_without_seconds(out) == read_results_without_seconds(tmp_path / "here")
 
 
 @pytest.mark.parametrize(("specs", "split"), [(SPECS[:2], True), (SPECS[:3], False)])
