@@ -361,7 +361,11 @@ def retrieval(
     out: Annotated[Path, opt.build_out_option("New or empty folder for the files."), OUTPUT_FOLDER],
     contrast: Annotated[
         Repeatable,
-        typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable. Required with --kind paraphrase."),
+        typer.Option(
+            "--contrast",
+            "-c",
+            help=f"{opt.CONTRASTS.replace(' numeral,', '')}; repeatable. Required with --kind paraphrase.",
+        ),
     ] = None,
     kind: Annotated[
         str,

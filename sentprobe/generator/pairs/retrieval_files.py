@@ -211,8 +211,13 @@ def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed
     "who helped X" and "who helped Y". No question of one query means the same as a question of another query.
 
     Raises:
-        UsageError: a space has too few triplets with different meanings.
+        UsageError: a space has too few triplets with different meanings, or the contrast ``numeral``.
     """
+    if any(space.contrast.is_counted for space in spaces):
+        raise UsageError(
+            "the contrast 'numeral' is impossible in retrieval: five doctors are also three doctors, so a document with "
+            "another numeral may be relevant"
+        )
     meanings: set[bytes] = set()
     keys = MeaningKeys()
     return [_select_distinct(space, count, seed, keys, meanings) for space in spaces]

@@ -19,7 +19,8 @@ from sentprobe.probes.classifier.presets import BankShape
 from sentprobe.probes.classifier.probe import Optimizer, Scaling
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.encoder import Baseline, Encoder, get_capabilities
-from sentprobe.probes.encoders.kinds import bind_to_sentence_order, build_encoders
+from sentprobe.probes.encoders.kinds import bind_to_sentence_order, build_encoders, depends_on_order
+from sentprobe.probes.encoders.precomputed import Precomputed
 from sentprobe.probes.encoders.variants import ReducedEncoder
 from sentprobe.probes.encoders.word_vectors import Bow
 from sentprobe.probes.results.control import SHARED_CONTROLS, WIDTH_FREE_CONDITIONS
@@ -166,7 +167,10 @@ class Forecast:
 
 
 def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
-    """Return the planned results and the estimated duration of all draws; generated tasks are built in a small size."""
+    """Return the planned results and the estimated duration of all draws.
+
+    Generated tasks are built in a small size, unless an encoder has stored vectors.
+    """
     run, targets, preset, words = request.run, request.targets, request.preset, request.probe_vectors
     if run.out is not None:
         check_directory(run.out)
@@ -182,7 +186,8 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
     unloaded = tuple(encoder.name for encoder in unbound if isinstance(encoder, UnloadedModel))
     start = time.process_time() - begin + LOADING_SECONDS * bool(unloaded)
     begin = time.process_time()
-    data = find_datasets(_reduce_sizes(targets), command="", reporter=reporter).datasets
+    built_targets = targets if any(map(_has_stored_vectors, unbound)) else _reduce_sizes(targets)
+    data = find_datasets(built_targets, command="", reporter=reporter).datasets
     build = time.process_time() - begin
     encoders = bind_to_sentence_order(unbound, (dataset.sentences for dataset in data))
     tasks = make_tasks(data, run=run, preset=preset, words=source)
@@ -222,6 +227,13 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
         train=measure_training(fits, run) / run.machines.jobs,
         unloaded=unloaded,
     )
+
+
+def _has_stored_vectors(encoder: Encoder | Baseline) -> bool:
+    """Return whether *encoder* has vectors of the run's own sentences only, which smaller tasks may lack."""
+    if not isinstance(encoder, Encoder):
+        return False
+    return depends_on_order(encoder) or isinstance(find_base_encoder(encoder), Precomputed)
 
 
 def _reduce_sizes(targets: Targets) -> Targets:

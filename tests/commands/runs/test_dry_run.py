@@ -54,6 +54,18 @@ def test_dry_run_counts_results(tmp_path: Path, command: Command, monkeypatch: p
     assert sorted(out.iterdir()) == before
 
 
+@pytest.mark.parametrize("options", ["", "?sentences={sentences}"])
+def test_dry_run_with_stored_vectors(options: str, tmp_path: Path, command: Command) -> None:
+    """The tasks are built in full size: smaller ones have other sentences, of which the file has no vectors."""
+    suite = ("compeval", "--task", "Order", "--train", 112, "--test", 56)
+    sentences, vectors = tmp_path / "sentences.txt", tmp_path / "vectors.npy"
+    assert command("sentences", *suite, "--out", sentences)[0] == 0
+    np.save(vectors, np.eye(len(sentences.read_text("utf-8").splitlines()), 4, dtype=np.float32))
+    spec = f"file:{vectors}{options.format(sentences=sentences)}"
+    stdout = check_success(command("run", *suite, "-e", spec, "--jobs", 1, "--no-controls", "--no-cache", "--dry-run"))
+    assert "0 results found, 1 missing. Nothing was written.\nAbout " in stdout
+
+
 def files_in(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
