@@ -215,8 +215,8 @@ def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed
     """
     if any(space.contrast.is_counted for space in spaces):
         raise UsageError(
-            "the contrast 'numeral' is impossible in retrieval: five doctors are also three doctors, so a document with "
-            "another numeral may be relevant"
+            "the contrast 'numeral' is impossible in retrieval: five doctors are also three doctors, so a document "
+            "with another numeral may be relevant"
         )
     meanings: set[bytes] = set()
     keys = MeaningKeys()
