@@ -1,7 +1,8 @@
 """Safe parsing of JSON and TOML, and checks of the types in a dataclass.
 
-All JSON and TOML is parsed here. BadSyntaxError is raised for values that may exhaust the stack (nested deeper than
-MAX_DEPTH), and for those that cannot be written again (a number of more than MAX_DIGITS digits, a lone surrogate).
+All JSON and TOML is parsed here. BadSyntaxError is raised for an object with a key twice, for values that may exhaust
+the stack (nested deeper than MAX_DEPTH), and for those that cannot be written again (a number of more than MAX_DIGITS
+digits, a lone surrogate).
 """
 
 import dataclasses
@@ -9,13 +10,14 @@ import json
 import math
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from sentprobe.common.errors import DANGEROUS_CHARACTERS, FormatError, SentprobeError, first_line
+from sentprobe.common.errors import DANGEROUS_CHARACTERS, FormatError, first_line
 
 MAX_DEPTH = 300
 
@@ -25,7 +27,6 @@ MAX_DIGITS = 4300
 MAX_INTEGER = 2**63
 """Whole numbers in a dataclass must be below this value, to fit arrays and columns of 64 bits."""
 
-JsonPairs = list[tuple[str, Any]]
 Element = TypeVar("Element")
 Key = TypeVar("Key")
 
@@ -57,8 +58,20 @@ class TooDeepError(BadSyntaxError):
         super().__init__("nested too deep")
 
 
-def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = None) -> Any:
-    """Parse JSON; raise BadSyntaxError if it is malformed. *pairs* converts the (key, value) pairs of each object.
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of (key, value) pairs; raise BadSyntaxError if a key occurs twice."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        ((doubled, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise BadSyntaxError(f"the key {doubled!r} is stated twice in one object")
+    return members
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_build_object)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON; raise BadSyntaxError if it is malformed or an object has a key twice.
 
     >>> parse_json('{"a": [1]}')
     {'a': [1]}
@@ -69,12 +82,12 @@ def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = 
     """
     text = _decode(text) if isinstance(text, bytes) else text
     try:
-        value = json.loads(text, object_pairs_hook=pairs)
+        value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise BadSyntaxError(error.msg, line=error.lineno, column=error.colno) from None
     except RecursionError:
         raise TooDeepError from None
-    except SentprobeError:  # raised by *pairs*
+    except BadSyntaxError:  # raised by _build_object
         raise
     except ValueError as error:
         raise _refused_error(error) from None

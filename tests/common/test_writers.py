@@ -21,7 +21,7 @@ from sentprobe.common.tables import (
     format_records,
     unpad_formula,
 )
-from sentprobe.common.values import format_json, parse_json
+from sentprobe.common.values import BadSyntaxError, format_json, parse_json
 
 CONTROLS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
@@ -37,6 +37,16 @@ def test_json_reads_back_without_control_characters(text: str, indent: int | Non
     written = format_json(value, indent=indent)
     assert json.loads(written) == parse_json(written) == value
     assert not CONTROLS.search(written)
+
+
+@given(st.dictionaries(texts, st.integers(0, 9), min_size=1), st.data(), st.integers(0, 3))
+def test_json_with_doubled_key_is_refused(record: dict[str, int], data: st.DataObject, depth: int) -> None:
+    doubled = data.draw(st.sampled_from([*record]))
+    members = data.draw(st.permutations([*record.items(), (doubled, 3)]))
+    text = ", ".join(f"{json.dumps(key)}: {value}" for key, value in members)
+    with pytest.raises(BadSyntaxError) as caught:
+        parse_json('[{"": ' * depth + f"{{{text}}}" + "}]" * depth)
+    assert caught.value.reason == f"the key {doubled!r} is stated twice in one object"
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp", "Cf"], exclude_characters="\ufffe\uffff")))

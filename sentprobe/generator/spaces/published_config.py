@@ -3,7 +3,6 @@
 The misspelling ``intransitve`` in the published examples gives a warning; any other unknown key is an error.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -133,15 +132,8 @@ def read_config_text(text: str, lexicon: Lexicon, *, source: str = "") -> Publis
 
 
 def _parse_json_text(text: str, source: str) -> object:
-    def reject_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        members = dict(pairs)
-        if len(members) < len(pairs):
-            (duplicate, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-            raise UsageError(f"{source}: the key {duplicate!r} is stated twice in one object")
-        return members
-
     try:
-        return parse_json(text, pairs=reject_duplicates)
+        return parse_json(text)
     except TooDeepError:
         raise UsageError(f"{source}: the configuration nests too deeply") from None
     except BadSyntaxError as error:

@@ -71,6 +71,8 @@ def _read_table(path: Path, column: str | None) -> Iterator[UserText]:
         raise UsageError(
             f"{path}: there is no column {chosen!r}{suggest(chosen, names)}; it has {', '.join(names)}{hint}"
         )
+    if names.count(chosen) > 1:
+        raise FormatError(f"{path}: the column {chosen!r} is given twice")
     place = names.index(chosen)
     for where, row in rows:
         if len(row) != len(names):

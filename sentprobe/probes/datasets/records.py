@@ -274,7 +274,8 @@ def find_fields(names: Sequence[str], *, where: str, split: Split | None = None)
     for name in names:
         normalized = name.strip().casefold()
         field = SENTENCE[0] if normalized in SENTENCE else normalized
-        if field in names_by_field and field in _ITEM_FIELDS:
+        field = field if field in _ITEM_FIELDS else name.strip()
+        if field in names_by_field and field:
             raise DatasetError(f"{where}: both {names_by_field[field]!r} and {name!r}; only one is allowed")
         names_by_field.setdefault(field, name)
     other_names = tuple(name for field, name in names_by_field.items() if field and field not in _ITEM_FIELDS)
@@ -433,7 +434,7 @@ def read_named_rows(
     header = [unpad_formula(name).strip() for name in next(rows, ("", []))[1]]
     known = {name: name for name in required} | dict(aliases or {})
     names = [known.get(name.casefold(), name) for name in header]
-    twice = next((name for name in known.values() if names.count(name) > 1), None)
+    twice = next((name for name in names if name and names.count(name) > 1), None)
     missing = next((name for name in required if name not in names), None)
     if twice or missing:
         state = f"{twice} is given twice" if twice else f"{missing} is missing{suggest(str(missing), header)}"

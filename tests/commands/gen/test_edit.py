@@ -259,6 +259,7 @@ def test_bad_usage_is_one_sentence(words: str, message: str, texts: Path, tmp_pa
         ("empty.txt", "", "empty.txt: there is no text in it"),
         ("empty.csv", "text\n", "empty.csv: there is no text in it"),
         ("bad.jsonl", "{\n", "bad.jsonl: line 1: not JSON"),
+        ("bad.csv", "text,id,text\na b,1,c d\n", "bad.csv: the column 'text' is given twice"),
         ("other.jsonl", '{"x": "y"}\n', "other.jsonl: line 1: no text under 'text'; the record has 'x'"),
         ("bad.conllu", "1\tx\n", "bad.conllu: line 1: 2 columns, expected 10"),
         ("bad.csv", "text,n\nx\n", "bad.csv: line 2: 1 fields, the first line names 2"),

@@ -259,7 +259,7 @@ FILES = [
     (b'{\n "constraints": }', "{path}:2:17: not JSON: Expecting value"),
     (b"", "{path}:1:1: not JSON: Expecting value"),
     (b'{\n"a": "\xff"}', "{path}: line 2: not UTF-8"),
-    (b'{"a": 1, "b": 2, "a": 3}', "{path}: the key 'a' is stated twice in one object"),
+    (b'{"a": 1, "b": 2, "a": 3}', "{path}: not JSON: the key 'a' is stated twice in one object"),
     (b"[" * 100_000, "{path}: the configuration nests too deeply"),
 ]
 

@@ -314,6 +314,7 @@ MALFORMED_JSONL = [
     (GOOD + "te\t1\tcaf\udce9\n", "line 1: not JSON"),
     ("\udcff\udcfe\x00", "line 1: not UTF-8"),
     (write_lines(ITEM) + '{"split": \n', "line 2: not JSON (Expecting value"),
+    (write_lines(ITEM)[:-2] + ', "label": "0"}\n', "line 1: not JSON (the key 'label' is stated twice in one object)"),
     ("[" * 100_000, "line 1: not JSON"),
     ("\n\n", "the file is empty"),
 ]
@@ -333,6 +334,7 @@ MALFORMED_CSV = [
     ("split,label\ntrain,a\n", "line 1: 'sentence' is missing (it may be called 'text'); the"),
     ("split,labels,text\n", "line 1: unknown key 'labels' (did you mean 'label'?); the keys are"),
     ("split,label,text,sentence\n", "line 1: both 'text' and 'sentence'; only one is allowed"),
+    ("split,label,text,note,note\n", "line 1: both 'note' and 'note'; only one is allowed"),
     (TABLE_HEAD, "there are no items"),
     ("\n", "the file is empty"),
     (TABLE_HEAD + "train,1,caf\udce9\n", "line 2: not UTF-8"),

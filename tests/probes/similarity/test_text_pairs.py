@@ -65,6 +65,8 @@ def test_python_has_pairs_of_its_own() -> None:
         ("p.jsonl", '{"a": "x", "b": "y", "same": 2}\n', "line 1: same is '2'; 1 (the same meaning) or 0 is expected"),
         ("p.jsonl", '{"a": "x", "b": "y", "same": 1, "kind": "k", "contrast": "k"}\n', "two keys name the kind"),
         ("p.jsonl", "x\n", "p.jsonl: line 1: not JSON"),
+        ("p.jsonl", '{"a": "x", "b": "y", "same": 1, "same": 0}', "line 1: not JSON (the key 'same' is stated twice"),
+        ("p.csv", "a,b,same,note,note\n", "p.csv: the column note is given twice"),
         ("p.csv", "a,b,same,kind,contrast\n", "p.csv: the column kind is given twice"),
     ],
 )
