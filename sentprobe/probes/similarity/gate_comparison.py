@@ -159,8 +159,10 @@ def read_stored_gate(path: Path, *, seed: int) -> StoredGate:
         scorer, measure, keep = (rates[0].get(name, "") for name in ("scorer", "measure", "keep"))
         gate = StoredGate(scorer=scorer, measure=measure, keep=keep, pairs=())
         check_record(gate)
-        of_draw = [record for record in records if (record.get("scorer"), record.get("seed")) == (gate.scorer, seed)]
+        of_draw = [record for record in records if _is_of_draw(record, scorer, seed)]
         pairs = tuple(_parse_pair(record, f"pairs[{number}]") for number, record in enumerate(of_draw))
+        if pairs:
+            _check_rates([record for record in rates if _is_of_draw(record, scorer, seed)], pairs)
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=UsageError) from None
     except FormatError as error:
@@ -169,6 +171,30 @@ def read_stored_gate(path: Path, *, seed: int) -> StoredGate:
         seeds = ", ".join(sorted({str(record.get("seed")) for record in records}))
         raise UsageError(f"{path}: it has no pairs with the seed {seed}; its seeds: {seeds}")
     return replace(gate, scorer=f"{gate.scorer} in {path}", pairs=pairs)
+
+
+def _is_of_draw(record: Mapping[str, Any], scorer: object, seed: int) -> bool:
+    return (record.get("scorer"), record.get("seed")) == (scorer, seed)
+
+
+def _check_rates(rates: Sequence[Mapping[str, Any]], pairs: Sequence[JudgedPair]) -> None:
+    """Raise FormatError if the rates of a draw are not those of its measured pairs."""
+    measured = [pair for pair in pairs if pair.half == MEASURED and pair.source != PARAPHRASES]
+    negatives = group_by((pair for pair in measured if not pair.same), lambda pair: (pair.contrast, pair.form))
+    for record in rates:
+        contrast, form, kind = (str(record.get(name)) for name in ("contrast", "form", "kind"))
+        different = [pair for pair in negatives.get((contrast, form), []) if kind in ("", pair.kind)]
+        share = sum(pair.passes for pair in different) / max(1, len(different))
+        for name, found in (("pairs", len(different)), ("false_hits", share)):
+            stated = record.get(name)
+            if not isinstance(stated, int | float) or abs(stated - found) > _ROUNDING:
+                cell = " ".join(part for part in (contrast, form, kind) if part) or OWN_PAIRS
+                raise FormatError(f"{cell}: the rates state {name} {stated}, and its pairs have {found}")
+    if missing := {*negatives} - {(str(record.get("contrast")), str(record.get("form"))) for record in rates}:
+        raise FormatError(f"{' '.join(min(missing)).strip() or OWN_PAIRS}: there are pairs, but no rates")
+
+
+_ROUNDING = 1e-6
 
 
 def _list_objects(document: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

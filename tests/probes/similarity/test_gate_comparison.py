@@ -1,7 +1,9 @@
 """Comparisons of two scorers on the same pairs."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,6 +136,69 @@ def test_stored_result_is_compared(tmp_path: Path) -> None:
         sentprobe.gate("bow?dim=64", baseline=path, contrasts=["role"], n=20)
     with pytest.raises(UsageError, match="it has no pairs with the seed 7; its seeds: 0"):
         sentprobe.gate("bow", baseline=path, contrasts=["role"], n=20, seed=7)
+
+
+def double_pairs(document: dict[str, Any]) -> None:
+    document["pairs"] *= 2
+
+
+def drop_pair(document: dict[str, Any]) -> None:
+    document["pairs"].remove(
+        next(pair for pair in document["pairs"] if not pair["same"] and pair["half"] == "measured")
+    )
+
+
+def change_verdicts(document: dict[str, Any]) -> None:
+    for pair in document["pairs"]:
+        pair["verdict"] = {"rejection": "false hit", "false hit": "rejection"}.get(pair["verdict"], pair["verdict"])
+
+
+def change_rates(**values: object) -> Callable[[dict[str, Any]], object]:
+    return lambda document: document["rates"][0].update(values)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (double_pairs, r"the rates state pairs \d+, and its pairs have \d+; a file of probe gate"),
+        (drop_pair, r"the rates state pairs \d+, and its pairs have \d+"),
+        (change_verdicts, r"the rates state false_hits [\d.]+, and its pairs have [\d.]+"),
+        (change_rates(pairs=3), r"the rates state pairs 3, and its pairs have \d+"),
+        (change_rates(pairs="x"), "the rates state pairs x"),
+        (change_rates(false_hits=7), "the rates state false_hits 7"),
+        (
+            lambda document: document.update(rates=document["rates"][:1]),
+            r"noun (form|anchor): there are pairs, but no rates",
+        ),
+    ],
+)
+def test_pairs_that_contradict_rates_are_refused(
+    change: Callable[[dict[str, Any]], object], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "gate.json"
+    document = json.loads(sentprobe.gate("bow?dim=8", contrasts=["noun"], n=40).format_records(TableFormat.JSON))
+    change(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(FormatError, match=message):
+        read_stored_gate(path, seed=0)
+
+
+OWN_ROWS = [
+    *((f"a dog {i} runs", f"a hound {i} runs", 1) for i in range(12)),
+    *(
+        (f"a dog {i} runs", f"no dog {i} runs", 0, kind)
+        for i in range(12)
+        for kind in ("negation", "other")[: i % 2 + 1]
+    ),
+]
+
+
+@pytest.mark.parametrize("options", [{}, {"threshold": 0.5}, {"contrasts": ["noun"], "n": 40}])
+def test_stored_result_of_own_pairs_is_read(options: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "gate.json"
+    result = sentprobe.gate("bow?dim=8", pairs=OWN_ROWS, **options)
+    path.write_text(result.format_records(TableFormat.JSON), encoding="utf-8")
+    assert read_stored_gate(path, seed=0).pairs == result.draws[0].pairs
 
 
 PAIR = {
