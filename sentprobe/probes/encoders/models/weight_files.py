@@ -282,6 +282,8 @@ def read_word_numbers(path: Path) -> dict[str, int]:
         word, tab, number = line.rstrip("\r\n").partition("\t")
         if not (tab and number.isascii() and number.isdecimal() and len(number) < 10):
             raise EncoderError(f"{path}, line {line_number}: a word, a tab and its number are expected")
+        if word in numbers:
+            raise EncoderError(f"{path}, line {line_number}: the word {word!r} is listed twice")
         numbers[word] = int(number)
     return numbers
 

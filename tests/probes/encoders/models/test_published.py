@@ -298,6 +298,7 @@ BAD_SDAE: list[tuple[str, Callable[[Path, Path], object], str]] = [
     ("no tab", write_words("the\t2\nman 3\n"), "words.tsv, line 2: a word, a tab and its number are"),
     ("no number", write_words("the\tx\n"), "words.tsv, line 1: a word, a tab and its number are expected"),
     ("vast", write_words("the\t1" + "0" * 5000), "words.tsv, line 1: a word, a tab and its number"),
+    ("twice", write_words("the\t2\nman\t3\nthe\t4\n"), "words.tsv, line 3: the word 'the' is listed twice"),
     ("none", write_words(""), "words.tsv: no word has a number below 12"),
     ("beyond", write_words("the\t12\n"), "words.tsv: no word has a number below 12"),
     ("table", change_arrays(Wemb=np.ones((9, 4))), r"word vectors of shape \(9, 4\); .* of width 5"),
