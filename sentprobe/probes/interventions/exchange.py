@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from sentprobe.common.errors import import_module_of_extra
 from sentprobe.common.screen import Reporter
 from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.encoders.encoder import EncoderError, Vectors
@@ -118,7 +119,13 @@ class StateModel:
         tokens = self.model.tokenize(framed)
         names = [f"probe word {number + 1}" for number in range(sentences.words.shape[1])]
         words = [dict(zip(names, sentences.words[row].tolist(), strict=True)) for row in rows]
-        return tokens, torch.stack([self.model.find_tokens(name, framed, words, tokens) for name in names], dim=1)
+        places = torch.stack([self.model.find_tokens(name, framed, words, tokens) for name in names], dim=1)
+        if lacking := (places < 0).any(1).nonzero().flatten().tolist():
+            text = sentences.texts[rows[lacking[0]]]
+            raise EncoderError(
+                f"{self.model.name}: a word asked about has no token in {text!r}: it is cut off or absent"
+            )
+        return tokens, places
 
     @contextmanager
     def _replacing_states(self, layer: int, places: Tensor, values: Tensor | None) -> Iterator[None]:
@@ -185,10 +192,9 @@ def find_direction(kind: DirectionKind, states: Vectors, labels: Indices) -> Vec
     if kind is DirectionKind.MEAN_DIFFERENCE:
         weights = states[labels == 1].mean(axis=0) - states[labels == 0].mean(axis=0)
     else:
-        from sklearn.linear_model import LogisticRegression
-
         scale = states.std(axis=0).mean() or 1.0  # so that the penalty is as strong in every model
-        probe = LogisticRegression(max_iter=2000, tol=1e-4).fit((states - states.mean(axis=0)) / scale, labels)
+        regression = import_module_of_extra("sklearn.linear_model").LogisticRegression
+        probe = regression(max_iter=2000, tol=1e-4).fit((states - states.mean(axis=0)) / scale, labels)
         weights = np.asarray(probe.coef_[0], np.float64)
     return np.asarray(weights / max(float(np.linalg.norm(weights)), 1e-12), np.float32)
 

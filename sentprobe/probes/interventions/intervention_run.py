@@ -161,6 +161,10 @@ def measure_interventions(
     if unknown := {*test.slots.tolist()} - {*train.slots.tolist()}:
         raise UsageError(f"no pair to learn from asks about another word {min(unknown) + 1}; more pairs are needed")
     marked, others = (MarkedSentences(units.sentences, units.words) for units in (test, train))
+    if min(len(train), len(test)) < 2:
+        raise UsageError(
+            f"{len(train)} mirror pairs to learn from and {len(test)} to measure; at least 2 of each are needed"
+        )
     reporter.begin("read states", 2 * len(marked.texts) + len(others.texts))
     states, training_states = (
         values.reshape(model.layers, len(units), 2, *values.shape[2:])
@@ -168,6 +172,8 @@ def measure_interventions(
     )
     generator = np.random.default_rng((seed, 45))
     coins = generator.integers(2, size=len(train))
+    if coins.min() == coins.max():  # all labels turned, or none, would be learned as the labels are
+        coins[0] ^= 1
     margins = readout.compute_margins(model.run_batches(marked, readout.read, reporter))
     mirror = average_pairs(2 * margins.mean(axis=(1, 2)))
 

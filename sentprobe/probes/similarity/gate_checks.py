@@ -93,8 +93,8 @@ def format_junit(results: GateResults, limits: HitLimits) -> str:
         cases[draws[0].name] = figures, draws
     if results.comparison is not None and not isnan(draw.kept):
         cases[results.compared_name] = f"misses {100 * (1 - draw.kept):.1f}%", ()
-    if draw.failure:
-        cases[BUDGET] = draw.failure, ()
+    if failure := next((each.failure for each in results.draws if each.failure), ""):
+        cases[BUDGET] = failure, ()
     failing = {*exceeding, *worse, *({BUDGET} & {*cases})}
     counts = {"tests": str(len(cases)), "failures": str(len(failing)), "errors": "0"}
     suites = ET.Element("testsuites", counts)

@@ -22,7 +22,7 @@ from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.probes.similarity.distance_draws import TripletEstimate, estimate_over_draws
 from sentprobe.probes.similarity.distance_tables import NEGATIVE_FORMS, NO_VALUE, format_share
 from sentprobe.probes.similarity.gate_comparison import GateComparison
-from sentprobe.probes.similarity.gate_rates import GENERATED, MEASURED, PARAPHRASES, GateDraw, GateRates
+from sentprobe.probes.similarity.gate_rates import MEASURED, OWN, PARAPHRASES, GateDraw, GateRates
 from sentprobe.probes.similarity.gate_thresholds import MEASURE_NAMES
 from sentprobe.probes.similarity.measures import NegativeKind
 from sentprobe.probes.similarity.pair_scores import DECISION, GateStage, find_sign
@@ -275,8 +275,9 @@ def format_gate_notes(results: GateResults) -> str:
         if _has_paraphrase_file(draw):
             paraphrases, half, figures = "your paraphrases", "one half of them", "all other pairs are measured"
         notes += [f"{threshold} was chosen to keep {100 * draw.keep:g}% of {paraphrases}, in {half}; {figures}."]
-    bounds = [(rates.bound, rates.budget, rates.name) for rates in draw.rates if rates.bound is not None]
-    if bounds and not draw.failure:
+    all_rates = (rates for each in results.draws for rates in each.rates)
+    bounds = [(rates.bound, rates.budget, rates.name) for rates in all_rates if rates.bound is not None]
+    if bounds and not any(each.failure for each in results.draws):
         bound, _, name = max(bounds)
         budgets = " or ".join(f"{100 * budget:g}%" for budget in sorted({budget for _, budget, _ in bounds if budget}))
         notes += [
@@ -322,7 +323,8 @@ def _describe_own_pairs(draw: GateDraw, same_name: str) -> list[str]:
     if same_name == VARIANTS:
         notes += [f"Misses, AUC and EER are against {VARIED}."]
     # With fewer, not one may miss: the threshold is the lowest score, whatever share is to be kept (1e-9: rounding).
-    if draw.keep is not None and rates.same_pairs * (1 - draw.keep) < 1 - 1e-9 and draw.keep < 1:
+    chooses = draw.keep is not None and not _has_paraphrase_file(draw)
+    if draw.keep is not None and chooses and rates.same_pairs * (1 - draw.keep) < 1 - 1e-9 and draw.keep < 1:
         fewest = ceil(1 / (1 - draw.keep) - 1e-9)
         notes += [f"Too few own pairs: a threshold that keeps {100 * draw.keep:g}% needs {2 * fewest} paraphrases."]
     return notes
@@ -330,7 +332,8 @@ def _describe_own_pairs(draw: GateDraw, same_name: str) -> list[str]:
 
 def _describe_misses(draw: GateDraw, same_name: str) -> list[str]:
     """Return a note on the user's missed paraphrases, with the worst one if scores have an order."""
-    same = [pair for pair in draw.pairs if pair.same and pair.half == MEASURED and pair.source != GENERATED]
+    source, name = (PARAPHRASES, PARAPHRASES) if _has_paraphrase_file(draw) else (OWN, same_name)
+    same = [pair for pair in draw.pairs if pair.same and pair.half == MEASURED and pair.source == source]
     missed = [pair for pair in same if pair.is_wrong]
     if not missed:
         return []
@@ -338,7 +341,7 @@ def _describe_misses(draw: GateDraw, same_name: str) -> list[str]:
     worst = min(missed, key=lambda pair: -inf if pair.score is None else sign * pair.score)
     score = "" if worst.score is None or draw.measure == DECISION else f" ({worst.score:.3f})"
     return [
-        f"Missed: {len(missed):,} of {format_count(len(same), same_name.removesuffix('s'))}, such as {worst.a!r} and "
+        f"Missed: {len(missed):,} of {format_count(len(same), name.removesuffix('s'))}, such as {worst.a!r} and "
         f"{worst.b!r}{score}; --out gate.csv has all pairs."
     ]
 

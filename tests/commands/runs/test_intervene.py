@@ -59,6 +59,7 @@ def test_next_word_has_no_last_layer(folder: Path, command: Command, tmp_path: P
         ("hf:{GPT2LMHead}", ("--prompt", PROMPT, "--layer", "2"), "--layer 2: the model has the layers 0"),
         ("hf:{Bert}", ("--prompt", PROMPT), "Bert is no causal language model, which predicts the next word"),
         ("hf:{Bert}", ("--n", "0"), "n"),
+        ("hf:{Bert}", ("--n", "1"), "to learn from and 1 to measure; at least 2 of each are needed"),
         ("hf:{Bert}", ("--task", "SemRol"), "there is no task 'SemRol' (did you mean 'SemRole'?)"),
         ("hf:{Bert}", ("--preset", "conneu"), "conneau"),
         ("hf:{Bert}", ("--vocabulary", "english"), "--vocabulary is for the suite"),
@@ -75,3 +76,10 @@ def test_bad_usage_is_one_sentence(
 def test_task_without_mirrors_is_refused(folder: Path, command: Command) -> None:
     outcome = command("intervene", f"hf:{folder / 'Bert'}", "--task", "Content1Probe", "--train", 40, "--no-cache")
     check_refusal(outcome, "Content1Probe: the train items have no mirror pairs", progress=True)
+
+
+def test_word_that_is_cut_off_is_refused(folder: Path, command: Command) -> None:
+    """Else the states of another token would be exchanged."""
+    model = f"hf:{folder / 'Bert'}?absent=last&max_length=4"
+    outcome = command("intervene", model, "--data", folder / "data", "--no-cache", "--n", 5)
+    check_refusal(outcome, "Bert: a word asked about has no token in '", code=1, progress=True)

@@ -95,6 +95,11 @@ def test_missed_paraphrases_are_counted_with_the_worst(tmp_path: Path) -> None:
     path = write_pairs(tmp_path, [*same, ("one two", "three four", 0)])
     notes = format_gate_notes(sentprobe.gate("bow", pairs=path, contrasts=["role"], threshold=0.99))
     assert "Missed: 2 of 3 paraphrases, such as 'wind hail' and 'frost fog' (" in notes
+    (tmp_path / "others").mkdir()
+    others = write_pairs(tmp_path / "others", [(f"sun{n}", f"hail{n % 2 * n}", 1) for n in range(60)])
+    notes = format_gate_notes(sentprobe.gate("bow", pairs=path, contrasts=["role"], keep=0.9, paraphrases=others))
+    assert "Missed: 1 of 23 paraphrases" in notes
+    assert "Too few own pairs" not in notes
     assert "Missed" not in format_gate_notes(sentprobe.gate("bow", pairs=path, contrasts=["role"], threshold=-1))
 
 
