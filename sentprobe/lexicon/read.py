@@ -8,6 +8,7 @@ from pathlib import Path
 from sentprobe.common.errors import UsageError, escape_control_characters
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.reading import open_input
+from sentprobe.common.values import MAX_TOML
 from sentprobe.lexicon.draft import Draft, make_draft, make_synonyms, make_vocabularies
 from sentprobe.lexicon.languages import LANGUAGES, find_language
 from sentprobe.lexicon.languages.english import ENGLISH
@@ -106,10 +107,16 @@ def read_closed_words(language: Language = ENGLISH) -> tuple[Word, ...]:
     return tuple(word for word in read_built_in_draft(language).words if word.kind in language.closed_kinds)
 
 
+_MAX_BYTES = 4 * MAX_TOML
+"""Maximum size of a lexicon file: a character has at most four bytes in UTF-8."""
+
+
 def _read_text(path: Path) -> str:
     try:
         with open_input(path) as file:
-            data = file.read()
+            data = file.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:  # a device may have no end
+            raise LexiconError(str(path), [Problem(1, NOT_TOML, f"longer than {MAX_TOML:,} characters")])
         return data.decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"{path}: cannot read the lexicon: {error.strerror}") from None

@@ -221,6 +221,23 @@ def test_unreadable_file_is_refused(tmp_path: Path, name: str) -> None:
         read_lexicon(tmp_path / name)
 
 
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+def test_endless_device_is_refused(device: str) -> None:
+    with pytest.raises(LexiconError, match=f"{device}:1: .*longer than 1,048,576 characters"):
+        read_lexicon(Path(device))
+
+
+def test_long_file_is_refused_and_a_full_one_is_read(tmp_path: Path) -> None:
+    text = "[noun]\nwolf = {}\n[intransitive]\nhowl = {}\n#"
+    path = tmp_path / "long.toml"
+    path.write_text(text + "\U0001f43a" * (2**20 - len(text)), encoding="utf-8")
+    assert read_lexicon(path).find("wolves")
+    for more in ("\U0001f43a" * 20, "a" * 2**22):
+        path.write_text(text + "\U0001f43a" * (2**20 - len(text)) + more, encoding="utf-8")
+        with pytest.raises(LexiconError, match=r"longer than 1,048,576 characters"):
+            read_lexicon(path)
+
+
 def test_windows_line_ends_keep_line_numbers() -> None:
     error = read_error("[noun]\r\nking = {}\r\nking = {}\r\n[intransitive]\r\nsleep = {}\r\n")
     assert [(p.code, p.line) for p in error.problems] == [("L002", 3)]
