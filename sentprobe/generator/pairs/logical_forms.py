@@ -266,7 +266,10 @@ def read_variable_free(text: str) -> Event:
     'the'
     """
     reader = _VariableFreeReader(text)
-    event = reader.read_clause(is_main=True)
+    try:
+        event = reader.read_clause(is_main=True)
+    except RecursionError:
+        raise FormatError(f"{text[:60]!r}...: nested too deep") from None
     if reader.tokens:
         raise FormatError(f"{text!r}: {reader.tokens[0]!r} follows the end of the logical form")
     return event

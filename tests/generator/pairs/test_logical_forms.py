@@ -124,6 +124,7 @@ def test_wrong_form_of_cogs_is_refused(text: str, message: str) -> None:
         ("help ( agent = man , agent = boy )", "agent: agent, theme or recipient is expected, each once"),
         ("sleep ( theme = man )", "sleep: agent, agent and theme"),
         ("", "it ends early; expected: a word"),
+        ("help ( agent = man ( nmod = " * 9000, "^'help .*'...: nested too deep"),
     ],
 )
 def test_wrong_form_without_variables_is_refused(text: str, message: str) -> None:
