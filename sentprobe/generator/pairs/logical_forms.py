@@ -201,7 +201,10 @@ def to_event(form: LogicalForm) -> Event:
             fillers[role] = _build_participant(*nouns[at], inner)
         return _build_clause(verb, fillers)
 
-    return build(mains[0], None, ())
+    try:
+        return build(mains[0], None, ())
+    except RecursionError:
+        raise UsageError(f"{form!s:.60}...: nested too deep") from None
 
 
 def _reject(term: LogicalTerm) -> NoReturn:

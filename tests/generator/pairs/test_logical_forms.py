@@ -130,3 +130,11 @@ def test_wrong_form_of_cogs_is_refused(text: str, message: str) -> None:
 def test_wrong_form_without_variables_is_refused(text: str, message: str) -> None:
     with pytest.raises((FormatError, UsageError), match=message):
         read_variable_free(text)
+
+
+def test_deep_form_is_refused() -> None:
+    levels = range(0, 8000, 2)
+    terms = [f"man ( x _ {at} ) AND help . agent ( x _ {at + 1} , x _ {at} )" for at in levels]
+    clauses = [f"man . nmod ( x _ {at} , x _ {at + 3} ) AND help . theme ( x _ {at + 3} , x _ {at} )" for at in levels]
+    with pytest.raises(UsageError, match=r"^man \( x _ 0 .*\.\.\.: nested too deep"):
+        to_event(read_logical_form(" AND ".join([*terms, *clauses[:-1]])))
