@@ -18,7 +18,7 @@ variables, the role that the modified noun has in its relative clause is left ou
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -182,9 +182,6 @@ def to_event(form: LogicalForm) -> Event:
                 roles[ROLES_BY_NAME[name]] = noun_at
             case _:
                 _reject(term)
-    mains = [at for at in verbs if at not in modifiers.values()]
-    if len(mains) != 1:
-        raise UsageError(f"{form}: one main verb is expected, not {len(mains)}")
 
     def build(verb_at: int, head: int | None, above: tuple[int, ...]) -> Event:
         if verb_at not in verbs or verb_at in above:
@@ -202,9 +199,17 @@ def to_event(form: LogicalForm) -> Event:
         return _build_clause(verb, fillers)
 
     try:
-        return build(mains[0], None, ())
+        return build(_find_main_verb(form, verbs, {*modifiers.values()}), None, ())
     except RecursionError:
         raise UsageError(f"{form!s:.60}...: nested too deep") from None
+
+
+def _find_main_verb(form: LogicalForm, verbs: Iterable[int], modifiers: Container[int]) -> int:
+    """Return the place of the only verb that modifies no noun. Raises UsageError if there are none or several."""
+    mains = [at for at in verbs if at not in modifiers]
+    if len(mains) != 1:
+        raise UsageError(f"{form}: one main verb is expected, not {len(mains)}")
+    return mains[0]
 
 
 def _reject(term: LogicalTerm) -> NoReturn:
