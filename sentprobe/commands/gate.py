@@ -226,8 +226,8 @@ def parse_limits(texts: Sequence[str], option: str, *, names: Collection[str] | 
         name, mark, share = text.rpartition("=")
         name = name.strip()
         if mark and (not name or (names is not None and name not in names)):
-            known = suggest(name, names or ())
-            raise UsageError(f"{option} {text}: no contrast {name!r} is measured{known}")
+            known = suggest(name, names or ()) or (names and f"; measured: {', '.join(names)}")
+            raise UsageError(f"{option} {text}: no contrast {name!r} is measured{known or ''}")
         if name in limits:
             raise UsageError(f"{option} {text}: {name or 'a limit for all'} is given twice")
         limits[name] = opt.parse_share(share, option)

@@ -59,7 +59,10 @@ class Precomputed:
         return rows
 
 
-SENTENCES_HINT = "probe sentences writes those of a run, with the run's own tasks, --train, --test and --seed"
+SENTENCES_HINT = (
+    "probe sentences writes those of a run, with the run's own tasks, --train, --test and --seed "
+    "(plus 10 for each further draw)"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def gate(
     keep: float | None = None,
     paraphrases: Path | str | None = None,
     budget: float | Mapping[str, float] | None = None,
-    contrasts: Sequence[str] = (),
+    contrasts: Sequence[str] | str = (),
     n: int = 400,
     draws: int = 1,
     seed: int = 0,
@@ -140,7 +140,7 @@ def gate(
     if edited is not None and pairs_choose and has_threshold:
         raise UsageError(VARIANTS_SET_NOTHING)
     pair_source = prepare_pairs(
-        contrasts,
+        (contrasts,) if isinstance(contrasts, str) else contrasts,
         n=n,
         own_pairs=pairs,
         edited=edited,

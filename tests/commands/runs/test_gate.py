@@ -276,6 +276,7 @@ def test_pairs_without_paraphrases_have_false_hits_only(command: Command) -> Non
         ("--keep 105%", "--keep 105%: a share from 0% to 100% is expected, such as 5% or 0.05"),
         ("--keep 0_5%", "--keep 0_5%: a share from 0% to 100% is expected"),
         ("--max-false-hits few", "--max-false-hits few: a share from 0% to 100% is expected"),
+        ("--max-false-hits xyz=5%", "no contrast 'xyz' is measured; measured: "),
         ("--max-false-hits rol=5%", "--max-false-hits rol=5%: no contrast 'rol' is measured (did you mean 'role'?)"),
         ("--max-false-hits 5% --max-false-hits 6%", "--max-false-hits 6%: a limit for all is given twice"),
         ("--threshold 0.8 --keep 90%", "--threshold and --keep: give one of them"),

@@ -275,7 +275,8 @@ def test_missing_sentence_is_named(tmp_path: Path) -> None:
         encoder.encode([TEXTS[0], "a doctor", "a lawyer"])
     assert str(caught.value) == (
         f"{tmp_path / 'v.npz'} has no vector for the sentence 'a doctor' (2 of 3 requested sentences are missing); "
-        "probe sentences writes those of a run, with the run's own tasks, --train, --test and --seed"
+        "probe sentences writes those of a run, with the run's own tasks, --train, --test and --seed "
+        "(plus 10 for each further draw)"
     )
 
 

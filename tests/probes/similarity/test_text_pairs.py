@@ -97,7 +97,7 @@ def test_paraphrases_of_a_file_set_the_threshold(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     rows = [f"the man{n} slept,the man{n} {'slept' if n % 3 else 'was there'},1" for n in range(40)]
     path.write_text("\n".join(["a,b,same", *rows, "x y,y z,0"]), encoding="utf-8")
-    result = sentprobe.gate("bow?dim=8", contrasts=["noun"], n=30, paraphrases=path, keep=0.5).draws[0]
+    result = sentprobe.gate("bow?dim=8", contrasts="noun", n=30, paraphrases=path, keep=0.5).draws[0]
     assert {rates.pairs for rates in result.rates} == {30}
     own = [pair for pair in result.pairs if pair.source == "paraphrases"]
     assert len(own) == 40
