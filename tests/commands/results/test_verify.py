@@ -79,7 +79,7 @@ def test_geometry_alone_is_refused(tmp_path: Path, command: Command) -> None:
 
 
 def test_sizes_and_missing_data_are_told_apart(tmp_path: Path, command: Command) -> None:
-    """One encoder on two versions of a task, of other sizes: one of them is in one run only."""
+    """One encoder on two versions of a task, of other sizes: one version is in one run only."""
     small = replace(make_sample_result("bow", "Order", 300, total=500), dataset_fingerprint="feedbeef00")
     first = write_run(tmp_path / "a", RESULT, small)
     code, out, _ = command("verify", first, write_run(tmp_path / "b", RESULT))

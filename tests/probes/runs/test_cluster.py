@@ -190,7 +190,7 @@ def test_jobs_are_split_by_task_where_workers_outnumber_encoders(
 def test_vectors_without_sentences_are_in_the_order_of_the_run(
     workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A job with one of the tasks, or a resumed run that lacks one of them, takes the same rows as a run of all."""
+    """A job with one of the tasks, or a resumed run without one task, takes the same rows as a run of all."""
     sentences = list(dict.fromkeys(text for dataset in DISJOINT for text in dataset.sentences))
     np.save(tmp_path / "vectors.npy", make_encoder("bow?dim=4").encode(sentences))
     spec = f"file:{tmp_path / 'vectors.npy'}"
