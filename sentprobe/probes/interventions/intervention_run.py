@@ -170,8 +170,7 @@ def measure_interventions(
         values.reshape(model.layers, len(units), 2, *values.shape[2:])
         for values, units in ((model.read_states(marked, reporter), test), (model.read_states(others, reporter), train))
     )
-    generator = np.random.default_rng((seed, 45))
-    coins = generator.integers(2, size=len(train))
+    coins = np.random.default_rng((seed, 45)).integers(2, size=len(train))
     if coins.min() == coins.max():  # all labels turned, or none, would be learned as the labels are
         coins[0] ^= 1
     margins = readout.compute_margins(model.run_batches(marked, readout.read, reporter))
@@ -186,6 +185,8 @@ def measure_interventions(
     for layer in layers:
         reporter.begin(f"exchange in layer {layer}", len(marked.texts) * 6)
         learned = {kind: _learn(kind, training_states[layer], train, train.labels) for kind in LEARNED}
+        # a seed of its own: the figures of a layer do not depend on which others are asked for
+        generator = np.random.default_rng((seed, 46, layer))
         random = {
             slot: sample_directions(len(test), [learned[kind][slot] for kind in LEARNED], generator=generator)
             for slot in learned[DirectionKind.PROBE]

@@ -118,6 +118,12 @@ def test_next_word_is_that_of_a_plain_pass(causal: HfEncoder) -> None:
     assert whole[0].log_odds.mean != pytest.approx(0, abs=1e-3)
 
 
+def test_figures_of_a_layer_do_not_depend_on_the_others(causal: HfEncoder) -> None:
+    readout = readouts.find_next_words(causal.store.model, TEST)
+    alone, beside = (measure(causal, readout, layers).effects for layers in ((1,), (0, 1)))
+    assert alone == tuple(effect for effect in beside if effect.layer == 1)
+
+
 def test_last_layer_cannot_change_the_next_word(causal: HfEncoder) -> None:
     result = measure(causal, readouts.find_next_words(causal.store.model, TEST), (2,))
     assert all(effect.log_odds.mean == pytest.approx(0, abs=1e-6) for effect in result.effects)
