@@ -70,6 +70,9 @@ def _check_types(sentence: Sentence) -> None:
             raise TypeError("id, tree and template must be texts")
     if type(sentence.index) not in (int, NoneType):
         raise TypeError("the index must be a whole number")
+    last = len(sentence.tokens)
+    if bad := [token.head for token in sentence.tokens if not 0 <= token.head <= last]:
+        raise FormatError(f"a head is token {bad[0]}, but the sentence has {last}")
 
 
 def write_json(sentence: Sentence) -> str:
@@ -191,6 +194,8 @@ def _sentence_from_conllu(block: list[str]) -> Sentence:
     wrong_row = next((row for row in rows if len(row) != 10), None)
     if wrong_row is not None:
         raise FormatError(f"expected 10 columns separated by tabs, not {len(wrong_row)}")
+    if bad := next((row[0] for i, row in enumerate(rows, 1) if row[0] != str(i)), None):
+        raise FormatError(f"the tokens are not numbered from 1 in order: {bad!r}")
     try:
         return from_json(_build_record(comments, rows))
     except BadSyntaxError as error:

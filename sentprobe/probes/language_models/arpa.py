@@ -1,12 +1,15 @@
 """The language model ``ngram:``, a back-off model in an ARPA file."""
 
 import re
+from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from math import isfinite, log, nan
 from typing import TypeAlias
+
+import numpy as np
 
 from sentprobe.common.errors import FormatError, format_count
 from sentprobe.common.reading import ASCII_BLANKS, MAX_LINE, parse_numbers, split_at_blanks
@@ -150,20 +153,22 @@ def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram,
     for order, stated in enumerate(counts, 1):
         if heading != f"\\{order}-grams:":
             raise FormatError(f"line {number}: \\{order}-grams: is expected")
-        count = 0
+        hashes, places = array("q"), array("q")  # 16 bytes for each n-gram, as a file has millions
         for number, heading in content:
             if heading.startswith("\\"):
                 break
-            count += 1
             ngram, values = _parse_entry(split_at_blanks(heading), order, number)
             _check_words(ngram, known_words, number)  # also of n-grams that are not kept
-            if not all(word in words for word in ngram):
-                continue
-            if ngram in entries:
-                raise FormatError(f"line {number}: the n-gram {' '.join(ngram)!r} is listed twice")
-            entries[ngram] = values
-        if count != stated:
-            raise FormatError(f"line {number}: {count} {order}-grams end here, and the header states {stated}")
+            hashes.append(hash(ngram))
+            places.append(number)
+            if all(word in words for word in ngram):
+                entries[ngram] = values
+        _, first_places = np.unique(hashes, return_index=True)
+        if len(first_places) < len(hashes):
+            twice = places[int(np.setdiff1d(np.arange(len(hashes)), first_places)[0])]
+            raise FormatError(f"line {twice}: this {order}-gram is listed twice")
+        if len(hashes) != stated:
+            raise FormatError(f"line {number}: {len(hashes)} {order}-grams end here, and the header states {stated}")
     if heading != "\\end\\":
         raise FormatError(f"line {number}: \\end\\ is expected")
     return entries, len(counts)
@@ -172,8 +177,6 @@ def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram,
 def _check_words(ngram: NGram, known_words: set[str], number: int) -> None:
     """Add the word of a new 1-gram to *known_words*; raise FormatError if they lack a word of a longer n-gram."""
     if len(ngram) == 1:
-        if ngram[0] in known_words:
-            raise FormatError(f"line {number}: the n-gram {ngram[0]!r} is listed twice")
         known_words.update(ngram)
     elif not known_words.issuperset(ngram):
         unknown = next(word for word in ngram if word not in known_words)

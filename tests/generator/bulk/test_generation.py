@@ -21,7 +21,13 @@ from sentprobe.generator.bulk.generate import read_file, write_annotated, write_
 from sentprobe.generator.events.event import Negator
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence
-from sentprobe.generator.sentences.sentence_records import FORMAT_NAMES, PARQUET, RECORD_FORMATS
+from sentprobe.generator.sentences.sentence_records import (
+    FORMAT_NAMES,
+    PARQUET,
+    RECORD_FORMATS,
+    annotate_text,
+    write_conllu,
+)
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.space import Space
@@ -189,6 +195,26 @@ def test_parquet_without_column(tmp_path: Path) -> None:
     path = write_in_bulk(space, space.sample(5, seed=1), PARQUET, tmp_path)
     pq.write_table(pq.read_table(path).drop_columns(["head"]), path)
     with pytest.raises(FormatError, match="there is no column 'head'"):
+        list(read_file(path, english()))
+
+
+TOKEN = "2\tman\tman\tNOUN\tNN\tNumber=Sing\t3\tnsubj"
+
+
+@pytest.mark.parametrize(
+    ("damaged", "message"),
+    [
+        (TOKEN.replace("2", "3", 1), "line 1: the tokens are not numbered from 1 in order: '3'"),
+        (TOKEN.replace("3\tnsubj", "4\tnsubj"), "line 1: a head is token 4, but the sentence has 3"),
+        (TOKEN.replace("3\tnsubj", "-1\tnsubj"), "line 1: a head is token -1, but the sentence has 3"),
+    ],
+)
+def test_numbers_of_tokens_are_those_of_the_sentence(tmp_path: Path, damaged: str, message: str) -> None:
+    path = tmp_path / "x.conllu"
+    text = write_conllu(annotate_text("the man slept", english()))
+    assert TOKEN in text
+    path.write_text(text.replace(TOKEN, damaged))
+    with pytest.raises(FormatError, match=message):
         list(read_file(path, english()))
 
 

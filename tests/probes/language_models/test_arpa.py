@@ -126,8 +126,12 @@ DAMAGED: list[tuple[str, str]] = [
     (ARPA.replace("\\2-grams:", "\\0-grams:"), "line 15: .2-grams: is expected"),
     (ARPA.replace("\\3-grams:", "\\" + "9" * 5000 + "-grams:"), "line 19: .3-grams: is expected"),
     (ARPA.replace("ngram 3=", "ngram 3=" + "9" * 5000), "line 5: .1-grams: is expected"),
-    (ARPA.replace("-0.2\tthe man", "-0.2\t<s> the"), "line 17: the n-gram '<s> the' is listed twice"),
-    (ARPA.replace("-0.9\tsleeps", "-0.9\tthe"), "line 13: the n-gram 'the' is listed twice"),
+    (ARPA.replace("-0.2\tthe man", "-0.2\t<s> the"), "line 17: this 2-gram is listed twice"),
+    (
+        ARPA.replace("-0.2\tthe man", "-0.2\tman sleeps\n-0.2\tman sleeps").replace("ngram 2=2", "ngram 2=3"),
+        "line 18: this 2-gram is listed twice",  # of words in no scored text
+    ),
+    (ARPA.replace("-0.9\tsleeps", "-0.9\tthe"), "line 13: this 1-gram is listed twice"),
     (ARPA.replace("-0.7\tman", "-0.7\twoman"), "line 17: 'man' is not among the 1-grams"),
     (ARPA.replace("-0.2\tthe man", "-0.2\tthe </s"), "line 17: '</s' is not among the 1-grams"),  # in no scored text
     (ARPA.replace("-0.1\t<s> the man", "-0.1\t<s> teh man"), "line 20: 'teh' is not among the 1-grams"),
