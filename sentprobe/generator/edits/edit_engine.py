@@ -8,9 +8,8 @@ from sentprobe.generator.edits.clause_changes import CLAUSE_CHANGES
 from sentprobe.generator.edits.edit_clauses import FiniteClause, FoundPlace, find_clause
 from sentprobe.generator.edits.edit_table import EditRule, EditTable
 from sentprobe.generator.edits.edit_text import EditableText, RefusalError, Splice, describe_change, replace_parts
-from sentprobe.generator.edits.own_objects import build_phrase, find_verb
 from sentprobe.generator.edits.variant_changes import VARIANT_CHANGES
-from sentprobe.generator.edits.word_changes import WORD_CHANGES, exchange_object
+from sentprobe.generator.edits.word_changes import WORD_CHANGES, exchange_object, find_own_phrase, replace_name
 
 CHANGES: Mapping[str, Callable[[EditableText, FoundPlace, EditRule, EditTable], Sequence[Splice]]] = {
     **WORD_CHANGES,
@@ -73,22 +72,22 @@ def _choose_reason(reasons: Sequence[str]) -> str:
     return next((reason for reason in reasons if reason != NO_PARSE), reasons[0] if reasons else NO_PATTERN)
 
 
-def takes_own_objects(rule: EditRule) -> bool:
+def takes_own_phrases(rule: EditRule) -> bool:
     """Return whether the change of a rule takes words from the user's other texts."""
-    return CHANGES[rule.change] is exchange_object
+    return CHANGES[rule.change] in (exchange_object, replace_name)
 
 
-def collect_objects(text: EditableText, rules: Sequence[EditRule], table: EditTable) -> None:
-    """Add the objects of a text that a rule could exchange to the sample of the table."""
-    if table.objects is None or _find_problem(text, [*table.text_problems, *table.sentence_problems]):
+def collect_phrases(text: EditableText, rules: Sequence[EditRule], table: EditTable) -> None:
+    """Add the objects and names of a text that a rule could exchange to the sample of the table."""
+    if table.own_phrases is None or _find_problem(text, [*table.text_problems, *table.sentence_problems]):
         return
     for rule in rules:
-        for place in _find_places(rule, text) if takes_own_objects(rule) else ():
+        for place in _find_places(rule, text) if takes_own_phrases(rule) else ():
             try:
                 _check_conditions(rule, text, place)
             except RefusalError:
                 continue
-            table.objects.add(find_verb(text, place.get_token()), build_phrase(text, place.get_token()))
+            table.own_phrases.add(*find_own_phrase(rule, text, place.get_token()))
 
 
 def apply_rule(rule: EditRule, text: EditableText, table: EditTable) -> TextEdit | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sentprobe.common.errors import FormatError, UsageError, suggest
 from sentprobe.generator.edits.edit_patterns import TokenPattern, parse_pattern
-from sentprobe.generator.edits.own_objects import ObjectSample
+from sentprobe.generator.edits.own_phrases import PhraseSample
 
 LANGUAGES: Mapping[str, str] = {"en": "english.toml", "de": "german.toml"}
 """The file of each language's table."""
@@ -70,8 +70,8 @@ class EditTable:
     lists: Mapping[str, Any]
     left_out: Mapping[str, str]
     """The kinds that the language lacks, with the reason."""
-    objects: ObjectSample | None = None
-    """Objects of verbs in the user's texts, for changes that need them."""
+    own_phrases: PhraseSample | None = None
+    """Objects of verbs and names in the user's texts, for changes that take them."""
 
     def choose_rules(self, kinds: Sequence[str] = ()) -> list[EditRule]:
         """Return the rules of the named kinds, or of the default kinds. Raises UsageError."""

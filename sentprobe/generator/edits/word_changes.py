@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 from sentprobe.generator.edits.edit_clauses import FoundPlace
 from sentprobe.generator.edits.edit_table import EditRule, EditTable
-from sentprobe.generator.edits.edit_text import EditableText, RefusalError, Splice
+from sentprobe.generator.edits.edit_text import EditableText, EditableToken, RefusalError, Splice
 from sentprobe.generator.edits.inflection import inflect
-from sentprobe.generator.edits.own_objects import build_phrase, find_verb
+from sentprobe.generator.edits.own_phrases import OwnPhrase, build_phrase, find_verb
 
 _DIGIT_CHANGES = {"0": "0", "1": "3", "2": "4", "3": "5", "4": "2", "5": "3", "6": "4", "7": "5", "8": "6", "9": "7"}
 
@@ -122,10 +122,35 @@ def replace_lemma(text: EditableText, place: FoundPlace, rule: EditRule, table: 
     return [Splice(token.start, token.end, " ".join([inflect(first, token.tag), *others]))]
 
 
+def find_own_phrase(rule: EditRule, text: EditableText, token: EditableToken) -> tuple[str, OwnPhrase]:
+    """Return what a text gives to other texts: a name with its class, or an object with its verb."""
+    if rule.change == "name":
+        return find_name_class(token.form, rule.words), OwnPhrase(token.form, frozenset({token.form}))
+    return find_verb(text, token), build_phrase(text, token)
+
+
+def find_name_class(name: str, successors: Mapping[str, str]) -> str:
+    """Return a name that stands for all names from which the list leads to the same ones.
+
+    >>> listed = {"macOS": "Windows", "Windows": "Linux", "Linux": "Windows", "Excel": "Word"}
+    >>> [find_name_class(name, listed) for name in ("macOS", "Windows", "Linux", "Excel")]
+    ['Linux', 'Linux', 'Linux', 'Word']
+    """
+    path = [name]
+    while (name := successors.get(name, "")) and name not in path:
+        path.append(name)
+    return min(path[path.index(name) :]) if name else path[-1]
+
+
 def replace_name(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
-    """Replace a name by the next one of its class that the text lacks."""
-    del table
+    """Replace a name by one of its class in the user's other texts, else by the next one in the list.
+
+    The new name is not in the text.
+    """
     token = place.get_token()
+    here = OwnPhrase(token.form, frozenset(part.form for part in text.tokens))
+    if table.own_phrases and (own := table.own_phrases.choose(find_name_class(token.form, rule.words), here)):
+        return [Splice(token.start, token.end, own.text)]
     name = rule.words.get(token.form)
     while name is not None and name in text.text:
         name = rule.words.get(name)
@@ -157,10 +182,8 @@ def exchange_ends(text: EditableText, place: FoundPlace, rule: EditRule, table: 
 
 def exchange_object(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
     """Replace an object by one of the same verb in the user's other texts."""
-    del rule
     token = place.get_token()
-    phrase = build_phrase(text, token)
-    new = table.objects.choose(find_verb(text, token), phrase) if table.objects else None
+    new = table.own_phrases.choose(*find_own_phrase(rule, text, token)) if table.own_phrases else None
     if new is None:
         raise RefusalError("no other text has an object of the verb that could replace this one")
     start, end = text.find_span(token.number)

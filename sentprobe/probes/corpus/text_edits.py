@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sentprobe.common.errors import FormatError, UsageError
-from sentprobe.generator.edits.edit_engine import TextEdit, collect_objects, edit_text, takes_own_objects
+from sentprobe.generator.edits.edit_engine import TextEdit, collect_phrases, edit_text, takes_own_phrases
 from sentprobe.generator.edits.edit_table import EditRule, EditTable, load_table
 from sentprobe.generator.edits.edit_text import EditableText
-from sentprobe.generator.edits.own_objects import ObjectSample
+from sentprobe.generator.edits.own_phrases import PhraseSample
 from sentprobe.probes.corpus.user_texts import UserText, parse_user_texts
 from sentprobe.probes.datasets.records import read_named_rows
 from sentprobe.probes.statistics import Interval, wilson
@@ -112,8 +112,8 @@ def find_edits(
     """Yield the edits of each text, or the text with the reason why it has none. See :func:`make_edits`."""
     table = load_table(language)
     parses = parse_user_texts(texts, parser, language=language)
-    if any(map(takes_own_objects, rules)):
-        table = replace(table, objects=ObjectSample())
+    if any(map(takes_own_phrases, rules)):
+        table = replace(table, own_phrases=PhraseSample())
         parses = _read_ahead(parses, rules, table)
     for text in parses:
         counts.texts += 1
@@ -146,11 +146,11 @@ _TEXTS_AHEAD = 2_048
 def _read_ahead(
     parses: Iterator[EditableText | tuple[str, str]], rules: Sequence[EditRule], table: EditTable
 ) -> Iterator[EditableText | tuple[str, str]]:
-    """Yield the texts, after the objects of their window, and of the windows before, are in the table's sample."""
+    """Yield the texts, after the phrases of their window, and of the windows before, are in the table's sample."""
     while window := [*islice(parses, _TEXTS_AHEAD)]:
         for text in window:
             if isinstance(text, EditableText):
-                collect_objects(text, rules, table)
+                collect_phrases(text, rules, table)
         yield from window
 
 

@@ -7,11 +7,11 @@ import pytest
 from helpers.edit_parses import read_parses
 
 from sentprobe.common.errors import FormatError, UsageError
-from sentprobe.generator.edits.edit_engine import CHANGES, NO_PATTERN, apply_rule, collect_objects, edit_text
+from sentprobe.generator.edits.edit_engine import CHANGES, NO_PATTERN, apply_rule, collect_phrases, edit_text
 from sentprobe.generator.edits.edit_patterns import parse_pattern
 from sentprobe.generator.edits.edit_table import LANGUAGES, EditRule, EditTable, load_table
 from sentprobe.generator.edits.edit_text import EditableText, RefusalError
-from sentprobe.generator.edits.own_objects import ObjectSample
+from sentprobe.generator.edits.own_phrases import PhraseSample
 
 RULES = [(language, rule) for language in LANGUAGES for rule in load_table(language).rules]
 
@@ -24,8 +24,8 @@ def build_table(rule: EditRule, language: str) -> EditTable:
     """Return the table of a language, with the objects of the rule's other text, if it has one."""
     table = load_table(language)
     if rule.other:
-        table = replace(table, objects=ObjectSample())
-        collect_objects(read_parses(language)[rule.other], [rule], table)
+        table = replace(table, own_phrases=PhraseSample())
+        collect_phrases(read_parses(language)[rule.other], [rule], table)
     return table
 
 

@@ -327,7 +327,7 @@ def test_sentence_transformer_is_known_by_weights(tmp_path: Path) -> None:
     assert resolve_encoders(model)[0].fingerprint != first.fingerprint  # type: ignore[union-attr]
 
 
-def test_unknown_objects_have_own_fingerprints() -> None:
+def test_unknown_phrases_have_own_fingerprints() -> None:
     (first,), (second,) = resolve_encoders(Model()), resolve_encoders(Model())
     assert first.fingerprint != second.fingerprint  # type: ignore[union-attr]
     assert isinstance(first, Encoder)

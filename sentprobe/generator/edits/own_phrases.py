@@ -1,4 +1,4 @@
-"""Objects of verbs in the user's own texts, which can replace one another: a bounded sample for each verb."""
+"""Objects of verbs and names in the user's own texts, which can replace one another: a bounded sample of each kind."""
 
 from collections import deque
 from typing import NamedTuple
@@ -6,24 +6,24 @@ from typing import NamedTuple
 from sentprobe.generator.edits.edit_text import NOUN_TAGS, EditableText, EditableToken
 
 VERBS = 5_000
-"""Number of verbs whose objects are kept; the verb that came first is forgotten first."""
+"""Number of verbs and classes of names of which phrases are kept; the one that came first is forgotten first."""
 PHRASES = 12
-"""Number of objects that are kept of each verb: the last ones."""
+"""Number of phrases that are kept of each verb or class: the last ones."""
 
 
-class ObjectPhrase(NamedTuple):
-    """An object of a verb, with its determiner and modifiers, as the user wrote it."""
+class OwnPhrase(NamedTuple):
+    """A name, or an object of a verb with its determiner and modifiers, as the user wrote it."""
 
     text: str
     words: frozenset[str]
-    """The lemmas of its nouns, adjectives and numbers."""
-    is_definite: bool
+    """The lemmas of its nouns, adjectives and numbers; of a name, the name."""
+    is_definite: bool = False
     """Whether it has *the* or a possessive pronoun."""
-    is_plural: bool
-    follower: str
+    is_plural: bool = False
+    follower: str = ""
     """The word after it, if that is no punctuation mark: *to* in *transfer money to*; else an empty text."""
 
-    def can_replace(self, other: "ObjectPhrase") -> bool:
+    def can_replace(self, other: "OwnPhrase") -> bool:
         """Return whether the two are of one form, this one fits before what follows the other, and no word is common.
 
         A phrase that shares a word with another may be another name of the same thing: *email*, *email address*.
@@ -32,7 +32,7 @@ class ObjectPhrase(NamedTuple):
         return is_followed_alike and self.is_definite is other.is_definite and not self.words & other.words
 
 
-def build_phrase(text: EditableText, token: EditableToken) -> ObjectPhrase:
+def build_phrase(text: EditableText, token: EditableToken) -> OwnPhrase:
     """Return the phrase whose head is *token*."""
     start, end = text.find_span(token.number)
     tokens = text.tokens[start:end]
@@ -43,7 +43,7 @@ def build_phrase(text: EditableText, token: EditableToken) -> ObjectPhrase:
     words = frozenset(part.lemma for part in tokens if part.tag[:2] in ("NN", "JJ", "CD", "VB"))
     is_definite = first.lower == "the" or first.tag == "PRP$"
     follower = text.tokens[end].lower if end < len(text.tokens) and text.tokens[end].tag[0].isalpha() else ""
-    return ObjectPhrase(phrase, words, is_definite, token.tag == "NNS", follower)
+    return OwnPhrase(phrase, words, is_definite, token.tag == "NNS", follower)
 
 
 def find_verb(text: EditableText, token: EditableToken) -> str:
@@ -57,26 +57,29 @@ def find_verb(text: EditableText, token: EditableToken) -> str:
     return " ".join([*["it"] * has_noun, verb.lemma, *particles])
 
 
-class ObjectSample:
-    """The objects of each verb in the texts so far. Its size does not depend on the number of texts."""
+class PhraseSample:
+    """The objects of each verb and the names of each class in the texts so far, as many as fit.
+
+    The size of the sample does not depend on the number of texts.
+    """
 
     def __init__(self) -> None:
         """Begin without texts."""
-        self._phrases: dict[str, deque[ObjectPhrase]] = {}
+        self._phrases: dict[str, deque[OwnPhrase]] = {}
 
-    def add(self, verb: str, phrase: ObjectPhrase) -> None:
-        """Add an object of a verb, unless it is there."""
-        phrases = self._phrases.setdefault(verb, deque(maxlen=PHRASES))
+    def add(self, group: str, phrase: OwnPhrase) -> None:
+        """Add an object of a verb, or a name of a class, unless it is there."""
+        phrases = self._phrases.setdefault(group, deque(maxlen=PHRASES))
         if phrase not in phrases:
             phrases.append(phrase)
         if len(self._phrases) > VERBS:
             del self._phrases[next(iter(self._phrases))]
 
-    def choose(self, verb: str, phrase: ObjectPhrase) -> ObjectPhrase | None:
-        """Return an object of the verb that can replace *phrase*, if possible one of its number.
+    def choose(self, group: str, phrase: OwnPhrase) -> OwnPhrase | None:
+        """Return an object of the verb or a name of the class that can replace *phrase*, if possible of its number.
 
-        The same phrase gets the same object from the same sample; different phrases get different ones.
+        The same phrase gets the same one from the same sample; different phrases get different ones.
         """
-        candidates = [other for other in self._phrases.get(verb, ()) if other.can_replace(phrase)]
+        candidates = [other for other in self._phrases.get(group, ()) if other.can_replace(phrase)]
         candidates = [other for other in candidates if other.is_plural is phrase.is_plural] or candidates
         return candidates[sum(map(ord, phrase.text)) % len(candidates)] if candidates else None
