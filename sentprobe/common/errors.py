@@ -45,29 +45,17 @@ _LONG_LINE = re.compile(rf"[^\n]{{{_MAX_LINE + 1},}}")
 
 
 def escape_control_characters(text: str) -> str:
-    r"""Return the text with control characters escaped as Python writes them.
-
-    >>> print(escape_control_characters("red: \x1b[31m"))
-    red: \x1b[31m
-    """
+    """Return the text with control characters escaped as Python writes them."""
     return _CONTROL_CHARACTERS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def split_lines(text: str) -> list[str]:
-    r"""Return the lines of a text with control characters escaped; only a line feed ends a line.
-
-    >>> split_lines("two\nlines\u2028here\n")
-    ['two', 'lines\\u2028here']
-    """
+    """Return the lines of a text with control characters escaped; only a line feed ends a line."""
     return escape_control_characters(text).splitlines()
 
 
 def escape_line(text: str) -> str:
-    r"""Return the text on one line: control characters, line feeds and tabs are escaped as Python writes them.
-
-    >>> print(escape_line("a file\nprobe: all is well"))
-    a file\nprobe: all is well
-    """
+    """Return the text on one line: control characters, line feeds and tabs are escaped as Python writes them."""
     return escape_control_characters(text).replace("\n", r"\n").replace("\t", r"\t")
 
 
@@ -117,11 +105,7 @@ WRONG_PATH = {
 def path_error(
     path: PathLike[str] | str, what: str, error: OSError, *, otherwise: type[SentprobeError] = SentprobeError
 ) -> SentprobeError:
-    """Return the exception to raise for *error* at *path*: UsageError for a wrong path (WRONG_PATH), else *otherwise*.
-
-    >>> path_error("x.txt", "cannot read it", FileNotFoundError(2, "No such file")).exit_code
-    2
-    """
+    """Return the exception for *error* at *path*: UsageError for a wrong path (WRONG_PATH), else *otherwise*."""
     error_type = UsageError if error.errno in WRONG_PATH else otherwise
     near = suggest_path(path) if error.errno == errno.ENOENT else ""
     return error_type(f"{path}: {what}: {error.strerror or first_line(error)}{near}")
@@ -130,12 +114,7 @@ def path_error(
 def folder_part_error(
     path: PathLike[str] | str, what: str, error: OSError, *, damaged: type[SentprobeError]
 ) -> SentprobeError:
-    """Return the error for an unreadable file of a dataset or model: UsageError if access is denied, else *damaged*.
-
-    >>> missing = FileNotFoundError(2, "none")
-    >>> folder_part_error("t/a", "cannot read it", missing, damaged=FormatError)
-    FormatError('t/a: cannot read it: none')
-    """
+    """Return the error for an unreadable file of a dataset or model: UsageError if access is denied, else *damaged*."""
     error_type = UsageError if error.errno in (errno.EACCES, errno.EPERM) else damaged
     return error_type(f"{path}: {what}: {error.strerror or first_line(error)}")
 
@@ -168,13 +147,7 @@ def check_utf8(*names: PathLike[str] | str) -> None:
 
 
 def suggest(name: str, names: Iterable[str]) -> str:
-    """Return `` (did you mean 'x'?)`` for the name nearest to *name*, or the empty string.
-
-    >>> suggest("lwayer", ["lawyer", "doctor"])
-    " (did you mean 'lawyer'?)"
-    >>> suggest("xyz", ["lawyer", "doctor"])
-    ''
-    """
+    """Return `` (did you mean 'x'?)`` for the name nearest to *name*, or the empty string."""
     matches = get_close_matches(name, list(names), n=1)
     return f" (did you mean {matches[0]!r}?)" if matches else ""
 
@@ -198,11 +171,7 @@ def suggest_path(path: PathLike[str] | str) -> str:
 
 
 def format_count(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where needed.
-
-    >>> format_count(1, "field"), format_count(2, "probe word")
-    ('1 field', '2 probe words')
-    """
+    """Return a number with its noun, in the plural where needed: "1 field", "2 fields"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -440,11 +409,7 @@ def find_code_files(folder: Path) -> list[Path]:
 
 
 def find_versions(*packages: str) -> dict[str, str]:
-    """Return the versions of Python and of the packages.
-
-    >>> sorted(find_versions("numpy"))
-    ['numpy', 'python']
-    """
+    """Return the versions of Python and of the packages."""
     return {"python": platform.python_version()} | {name: find_version(name) for name in packages}
 
 

@@ -53,8 +53,7 @@ def send_in_time(
 ) -> Answer:
     """Send a request; return the answer. Raises TimeoutError after *seconds*, and HTTPError of urllib3.
 
-    - max_bytes: maximum size of the answer's body; if it is 0, only the head of the answer is read
-    - request: the request's ``body`` and ``headers``
+    At most *max_bytes* of the answer's body are read; if it is 0, only the head.
     """
     function = partial(_send, pool, method, url, seconds=seconds, max_bytes=max_bytes, **request)
     return call_in_time(function, seconds)

@@ -294,11 +294,7 @@ def _end_with_parent() -> None:
 
 
 def choose_jobs(threads: int | None) -> int:
-    """Return how many processes can run at a time if each uses *threads* cores (None: one core); at least 1.
-
-    >>> choose_jobs(1) == choose_jobs(None) == count_cores()
-    True
-    """
+    """Return how many processes can run at a time if each uses *threads* cores (None: one core); at least 1."""
     return max(1, count_cores() // max(1, threads or 1))
 
 

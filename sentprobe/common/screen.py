@@ -140,11 +140,7 @@ class LineReporter:
 
 
 def estimate_time_left(done: int, total: int, passed: float) -> float | None:
-    """Return the seconds left at the speed so far, or None before the first unit and after the last.
-
-    >>> estimate_time_left(30, 120, 10.0), estimate_time_left(0, 120, 10.0)
-    (30.0, None)
-    """
+    """Return the seconds left at the speed so far, or None before the first unit and after the last."""
     return passed * (total - done) / done if 0 < done < total else None
 
 
@@ -221,11 +217,7 @@ def make_columns(*, notes: bool = False) -> "tuple[ProgressColumn, ...]":
 
 
 def shorten(name: str, *, limit: int = 36) -> str:
-    """Return a name of at most *limit* characters; a longer name loses its beginning, which says less than its end.
-
-    >>> shorten("st:/home/models/minilm", limit=10)
-    '…ls/minilm'
-    """
+    """Return a name of at most *limit* characters; a longer name loses its beginning, which says less than its end."""
     return name if len(name) <= limit else f"…{name[1 - limit :]}"
 
 

@@ -79,11 +79,7 @@ class Spec:
 
     @property
     def name(self) -> str:
-        """Name of the encoder in results: the option ``name`` or, without this option, the whole spec.
-
-        >>> parse_spec("st:./models/small?dim=64&name=small").name
-        'small'
-        """
+        """Name of the encoder in results: the option ``name`` or, without this option, the whole spec."""
         return self.label or str(self)
 
     def __str__(self) -> str:
@@ -113,11 +109,7 @@ def _escape(value: str) -> str:
 
 
 def parse_pair(text: str) -> OptionPair:
-    """Parse ``key=value``; raise UsageError if a part is missing.
-
-    >>> parse_pair("batch=100")
-    ('batch', '100')
-    """
+    """Parse ``key=value``; raise UsageError if a part is missing."""
     key, equals, value = text.partition("=")
     if not (key and equals):
         raise UsageError(f"option {text!r} is not of the form key=value")
@@ -361,11 +353,7 @@ DATASET_FORMATS = ("directory", "jsonl", "published", "senteval", "csv", "splits
 
 
 def enumerate_names(names: Sequence[str]) -> str:
-    """Return the names as a list in English.
-
-    >>> enumerate_names(("text", "markdown", "json"))
-    'text, markdown or json'
-    """
+    """Return the names as a list in English: "text, markdown or json"."""
     *first, last = names
     return f"{', '.join(first)} or {last}" if first else last
 
@@ -407,11 +395,7 @@ BINS = (Bin(1, ADI_BINS[0][0] - 1), *(Bin(*ends) for ends in ADI_BINS), Bin(71, 
 
 
 def find_bins(lengths: Iterable[int], by: Lengths) -> tuple[Bin, ...]:
-    """Return the bins that contain at least one of the lengths, shortest first.
-
-    >>> [str(length_bin) for length_bin in find_bins([12, 3, 9, 3], Lengths.BINS)]
-    ['1-4', '9-12']
-    """
+    """Return the bins that contain at least one of the lengths, shortest first."""
     distinct = sorted(set(lengths))
     if by is Lengths.TOKENS:
         return tuple(Bin(length, length) for length in distinct)
@@ -419,9 +403,5 @@ def find_bins(lengths: Iterable[int], by: Lengths) -> tuple[Bin, ...]:
 
 
 def count_tokens(sentences: Sequence[str]) -> tuple[int, ...]:
-    """Return the number of tokens of each sentence; one space separates tokens.
-
-    >>> count_tokens(["the man slept", "stop !"])
-    (3, 2)
-    """
+    """Return the number of tokens of each sentence; one space separates tokens."""
     return tuple(sentence.count(" ") + 1 for sentence in sentences)

@@ -67,13 +67,7 @@ ShownTable: TypeAlias = tuple[str, Grid, str]
 
 
 def add_stars(grid: Grid) -> Grid:
-    """Return the table with a star before each best cell, for output without bold text.
-
-    >>> row = GridRow("bow", "", (GridCell("50.0"), GridCell("99.9", best=True)))
-    >>> grid = add_stars(Grid(("encoder", "Order", "SemRole"), (row,)))
-    >>> [cell.text for cell in grid.rows[0].cells]
-    ['50.0', '* 99.9']
-    """
+    """Return the table with a star before each best cell, for output without bold text."""
     rows = []
     for row in grid.rows:
         cells = (replace(cell, text=f"* {cell.text}") if cell.best else cell for cell in row.cells)

@@ -32,11 +32,7 @@ Key = TypeVar("Key")
 
 
 def group_by(elements: Iterable[Element], key: Callable[[Element], Key]) -> dict[Key, list[Element]]:
-    """Group elements by their key; keys and elements remain in the order in which they first occur.
-
-    >>> group_by([3, 1, 4], lambda number: number % 2)
-    {1: [3, 1], 0: [4]}
-    """
+    """Group elements by their key; keys and elements remain in the order in which they first occur."""
     groups: dict[Key, list[Element]] = {}
     for element in elements:
         groups.setdefault(key(element), []).append(element)
@@ -99,13 +95,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def parse_json_object(text: str | bytes) -> dict[str, Any]:
-    """Parse JSON that must be an object; raise FormatError for other values, BadSyntaxError for malformed text.
-
-    >>> parse_json_object("[]")
-    Traceback (most recent call last):
-    ...
-    sentprobe.common.errors.FormatError: a JSON object is expected, not a list
-    """
+    """Parse JSON that must be an object; raise FormatError for other values, BadSyntaxError for malformed text."""
     value = parse_json(text)
     if not isinstance(value, dict):
         names = {list: "a list", str: "a text", bool: "true or false", NoneType: "null"}

@@ -231,12 +231,7 @@ def write_lexicon_text(lexicon: Lexicon) -> str:
 
 
 def write_word(word: Word) -> str:
-    """Return the line that defines *word* in a lexicon file.
-
-    >>> from sentprobe.lexicon import Form
-    >>> write_word(Word("heir", Kind.NOUN, {Form.NN: "heir", Form.NNS: "heirs"}))
-    'heir = { article = "a" }'
-    """
+    """Return the line that defines *word* in a lexicon file, such as ``heir = { article = "a" }``."""
     pairs = ", ".join(f"{key} = {value}" for key, value in _list_required_values(word))
     return f"{_format_key(word.lemma)} = " + (f"{{ {pairs} }}" if pairs else "{}")
 

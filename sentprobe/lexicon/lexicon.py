@@ -75,16 +75,7 @@ class Lexicon:
     def get(self, lemma: str, kind: Kind) -> Word:
         """Return the word with this lemma and kind.
 
-        Raises:
-            UnknownWordError: there is no such word; the message names the nearest lemma, or other kinds of the lemma.
-
-        >>> from sentprobe.lexicon import Form, Kind, english
-        >>> english().get("student", Kind.NOUN).forms[Form.NNS]
-        'students'
-        >>> english().get("studnet", Kind.NOUN)
-        Traceback (most recent call last):
-        ...
-        sentprobe.lexicon.lexicon.UnknownWordError: unknown noun 'studnet' (did you mean 'student'?)
+        Raises UnknownWordError, whose message names the nearest lemma, or other kinds of the lemma.
         """
         word = self._by_lemma.get((kind, lemma))
         if word is None:
@@ -104,15 +95,7 @@ class Lexicon:
         return tuple(kind for kind in Kind if (kind, lemma) in self._by_lemma)
 
     def vocabulary(self, name: str) -> Vocabulary:
-        """Return the vocabulary with this name.
-
-        Raises:
-            UnknownVocabularyError: there is no such vocabulary; the message lists the existing vocabularies.
-
-        >>> from sentprobe.lexicon import english
-        >>> english().vocabulary("compeval").words[Kind.INTRANSITIVE]
-        ('sleep', 'dance')
-        """
+        """Return the vocabulary with this name. Raises UnknownVocabularyError, whose message lists those that exist."""
         if name not in self.vocabularies:
             names = ", ".join(self.vocabularies)
             hint = suggest(name, self.vocabularies)
@@ -219,11 +202,7 @@ def find_kept_files(cache: Path) -> list[Path]:
 
 
 def write_answers(answers: Answers) -> bytes:
-    """Return the content of a cache file, as bytes.
-
-    >>> write_answers({("wolf", Form.NNS): ("wolves", False)}).splitlines()[1]
-    b'[["wolf", "NNS", "wolves", false]]'
-    """
+    """Return the content of a cache file, as bytes."""
     rows = [[lemma, form.value, *answer] for (lemma, form), answer in answers.items()]
     body = json.dumps(rows).encode()
     return _format_head(body) + body + b"\n"

@@ -95,20 +95,12 @@ def make_geometry_scores(result: GeometryResult) -> MtebScores:
 
 
 def to_file_name(text: str) -> str:
-    """Replace characters that a file name should not have by underscores.
-
-    >>> to_file_name("SemRole"), to_file_name("my/own task")
-    ('SemRole', 'my_own_task')
-    """
+    """Replace characters that a file name should not have by underscores."""
     return re.sub(r"[^\w.+=-]+", "_", text).strip("._") or "task"
 
 
 def make_geometry_name(contrast: str) -> str:
-    """Return the name of a contrast's task in MTEB's layout; no probing task has the same name.
-
-    >>> make_geometry_name("tense")
-    'GeometryTense'
-    """
+    """Return the name of a contrast's task in MTEB's layout, such as GeometryTense; no probing task has it."""
     return f"Geometry{to_file_name(contrast[:1].upper() + contrast[1:])}"
 
 

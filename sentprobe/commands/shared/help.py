@@ -58,11 +58,7 @@ def _name_commands(text: str, ctx: Any) -> str:
 
 
 def _translate_to_sentprobe(line: str) -> str:
-    """Return a command line of ``gen`` or ``probe`` as a command line of ``sentprobe``.
-
-    >>> _translate_to_sentprobe("probe run compeval"), _translate_to_sentprobe("gen --n 5")
-    ('sentprobe run compeval', 'sentprobe gen --n 5')
-    """
+    """Return a command line of ``gen`` or ``probe`` as one of ``sentprobe``: ``probe run`` as ``sentprobe run``."""
     program, *_ = line.split()
     return re.sub("^probe", "sentprobe", line) if program == "probe" else f"sentprobe {line}"
 

@@ -35,11 +35,7 @@ def report_interruption(resume_message: str | Callable[[], str]) -> Iterator[Non
 
 
 def describe_resumption(out: Path) -> str:
-    """Return the message for work that the same command can resume.
-
-    >>> describe_resumption(Path("results"))
-    'finished work is kept in results; the same command resumes from there'
-    """
+    """Return the message for work that the same command can resume."""
     return f"finished work is kept in {out}; the same command resumes from there"
 
 
@@ -72,14 +68,7 @@ def open_missing_streams() -> None:
 
 
 def describe_failure(error: BaseException) -> str | None:
-    """Return a message for a failure of the system (memory, disk, file handles), or None for any other error.
-
-    >>> describe_failure(OSError(errno.EMFILE, "Too many open files"))
-    'too many open files; raise the limit (ulimit -n)'
-    >>> describe_failure(OSError(errno.ENOSPC, "No space left on device"))
-    'standard output: No space left on device'
-    >>> describe_failure(KeyError("a"))
-    """
+    """Return a message for a failure of the system (memory, disk, file handles), or None for any other error."""
     if is_out_of_memory(error):
         return "not enough memory; reduce the size of the work"
     if not isinstance(error, OSError):

@@ -22,11 +22,7 @@ Completer = Callable[[str], list[str]]
 
 
 def build_completer(list_names: Callable[[], Iterable[str]]) -> Completer:
-    """Return a function that completes a word to the names that *list_names* returns.
-
-    >>> build_completer(lambda: ["text", "json", "jsonl"])("js")
-    ['json', 'jsonl']
-    """
+    """Return a function that completes a word to the names that *list_names* returns."""
     return lambda incomplete: [name for name in list_names() if name.startswith(incomplete)]
 
 

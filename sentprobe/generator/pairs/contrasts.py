@@ -323,14 +323,7 @@ CONTRASTS: Mapping[str, Contrast] = {row.name: row for row in _ROWS}
 
 
 def find_contrast(name: str) -> Contrast:
-    """Return the contrast with this name.
-
-    >>> find_contrast("role").summary
-    'agent and patient of one clause are exchanged'
-
-    Raises:
-        UsageError: the contrast is unknown; the message suggests the nearest name.
-    """
+    """Return the contrast with this name. Raises UsageError if it is unknown, with the nearest name."""
     if name not in CONTRASTS:
         raise UsageError(f"there is no contrast {name!r}{suggest(name, CONTRASTS)}; known: {', '.join(CONTRASTS)}")
     return CONTRASTS[name]

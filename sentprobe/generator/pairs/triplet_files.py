@@ -53,11 +53,7 @@ def find_pair_format(formats: type[Format], name: str | None, out: Path | None) 
 
 
 def format_place(path: str) -> str:
-    """Return the name that triplet files give to the clause or noun at *path*.
-
-    >>> format_place(""), format_place("agent.clause.patient.")
-    ('main', 'agent.clause.patient')
-    """
+    """Return the name that triplet files give to the clause or noun at *path*."""
     return "main" if path == MAIN else path.removesuffix(".")
 
 

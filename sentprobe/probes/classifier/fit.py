@@ -279,11 +279,7 @@ def choose_best(candidates: Sequence[TrainedProbe]) -> TrainedProbe:
 
 
 def derive_member_seeds(seed: int, count: int) -> tuple[int, ...]:
-    """Return the seeds of *count* probes that are averaged: *seed*, and further seeds derived from it.
-
-    >>> derive_member_seeds(3, 1), len({*derive_member_seeds(3, 5), *derive_member_seeds(4, 5)})
-    ((3,), 10)
-    """
+    """Return the seeds of *count* probes that are averaged: *seed*, and further seeds derived from it."""
     random_numbers = np.random.SeedSequence(seed).generate_state(count - 1, np.uint64)
     return (seed, *(int(number) >> 1 for number in random_numbers))
 

@@ -154,11 +154,7 @@ def find_preset(name: str) -> cl.Preset:
 
 
 def format_preset_name(preset: cl.Preset) -> str:
-    """Return the name of a preset, and its values that differ from the preset of this name in ``PRESETS``.
-
-    >>> format_preset_name(override(find_preset("ettinger"), [("batch", "64")]))
-    'ettinger with batch=64'
-    """
+    """Return a preset's name, and its values that ``PRESETS`` does not have: "ettinger with batch=64"."""
     default_preset = {default.name: default for default in PRESETS}.get(preset.name)
     changed = cl.describe_differences(preset, default_preset) if default_preset else ""
     return preset.name + (f" with {changed}" if changed else "")

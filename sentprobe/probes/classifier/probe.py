@@ -70,9 +70,6 @@ def compute_curve_area(readings: Sequence[CurvePoint], *, total: int) -> float:
     """Return the area under the learning curve, divided by the curve's width: a mean accuracy from 0 to 1.
 
     The curve shows accuracy against log2 of the number of training items. *total* is the number of test items.
-
-    >>> compute_curve_area([CurvePoint(at=at, correct=at // 4) for at in (1, 4, 16)], total=4)
-    0.375
     """
     segments = [
         (math.log2(right.at / left.at), (left.correct + right.correct) / 2 / total)

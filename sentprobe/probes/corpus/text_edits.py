@@ -87,10 +87,7 @@ def make_edits(
     parser: str | None = None,
     language: str = "en",
 ) -> Iterator[TextEdit]:
-    """Yield the edits of texts, in their order, and count in *counts*; memory does not depend on the number of texts.
-
-    Raises UsageError or ParserError for a parser that cannot be used.
-    """
+    """Yield the edits of texts, and count in *counts*. Raises UsageError or ParserError for the parser."""
     return select_edits(find_edits(texts, rules, counts, parser=parser, language=language))
 
 

@@ -204,12 +204,7 @@ _SEPARATORS = frozenset((",", ":"))
 
 
 def compute_depth(tree: Tree) -> int:
-    """Return the number of edges from ROOT to the deepest word, for the task TreeDepth.
-
-    >>> from sentprobe.probes.corpus.trees import read_tree
-    >>> compute_depth(read_tree("(ROOT (S (NP (PRP We)) (VP (VBD saw) (NP (NN snow)))))"))
-    5
-    """
+    """Return the number of edges from ROOT to the deepest word, for the task TreeDepth."""
     return 1 + max(edges for _, edges in iterate_nodes(tree))
 
 
@@ -223,11 +218,6 @@ def list_top_constituents(tree: Tree) -> tuple[str, ...] | None:
     """Return the categories of the children of the top node, for the task TopConst.
 
     Punctuation and quotes count as constituents. If the top node is a part-of-speech tag, return None.
-
-    >>> from sentprobe.probes.corpus.trees import read_tree
-    >>> tree = read_tree("((S (ADVP (RB Then)) (NP (NN rain)) (VP (VBD fell)) (. .)))")
-    >>> list_top_constituents(tree)
-    ('ADVP', 'NP', 'VP', '.')
     """
     below = list_children(tree, find_top_node(tree))
     return tuple(tree.categories[node] for node in below) or None

@@ -171,11 +171,7 @@ gesehen*, *a vu*, *ha visto*) keeps the tense of the auxiliary. A code without a
 
 
 def get_feature(tag: str, name: str) -> str:
-    """Return the value of the feature *name* in a word's tag; empty if the tag has no such feature.
-
-    >>> get_feature("NOUN|Gender=Masc|Number=Plur", "Number")
-    'Plur'
-    """
+    """Return the value of the feature *name* in a word's tag; empty if the tag has no such feature."""
     return next((part[len(name) + 1 :] for part in tag.split("|") if part.startswith(f"{name}=")), "")
 
 

@@ -127,11 +127,7 @@ TRAINED = "trained"
 
 
 def name_structure_part(name: str) -> str:
-    """Return the value of the column ``structure`` for a structure that occurs in test only.
-
-    >>> name_structure_part("passive")
-    'held out: passive'
-    """
+    """Return the value of the column ``structure`` for a structure in test only: "held out: passive"."""
     return f"held out: {name}"
 
 
@@ -418,11 +414,7 @@ class Size:
     validation: int = GENERATED_SIZES.validation
 
     def override(self, train: int | None, test: int | None, validation: int | None) -> "Size":
-        """Return a size with other numbers of items; None leaves a number unchanged.
-
-        >>> Size().override(400, None, 50)
-        Size(train=400, test=2000, validation=50)
-        """
+        """Return a size with other numbers of items; None leaves a number unchanged."""
         numbers = {"train": train, "test": test, "validation": validation}
         return replace(self, **{name: number for name, number in numbers.items() if number is not None})
 

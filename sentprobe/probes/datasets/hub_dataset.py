@@ -129,11 +129,7 @@ def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
 
 
 def _name_size_category(items: int) -> str:
-    """Return the hub's size category for a number of items.
-
-    >>> _name_size_category(999), _name_size_category(1000), _name_size_category(2_000_000)
-    ('n<1K', '1K<n<10K', '1M<n<10M')
-    """
+    """Return the hub's size category for a number of items, such as "1K<n<10K" for 1,000."""
     return next((category for limit, category in _SIZE_CATEGORIES.items() if items < limit), "10M<n<100M")
 
 

@@ -34,11 +34,6 @@ ABOUT_ORDER = "the task is about the order of words"
 
 
 def give_reason(reason: str, *cues: Cue) -> dict[Cue, str]:
-    """Return a map from each of several cues to the same reason.
-
-    >>> give_reason(ABOUT_ORDER, Cue.NGRAMS)[Cue.NGRAMS]
-    'the task is about the order of words'
-    """
     return dict.fromkeys(cues, reason)
 
 
@@ -90,11 +85,7 @@ _LANGUAGES = re.compile(r"\.[A-Za-z]\w*-[A-Za-z]\w*")
 
 
 def name_in_languages(task: str, train: str, test: str) -> str:
-    """Return the name of a dataset with training items in the language *train* and test items in *test*.
-
-    >>> name_in_languages("Tense", "de", "fr"), remove_languages("Tense.de-fr")
-    ('Tense.de-fr', 'Tense')
-    """
+    """Return the name of a dataset with training and test items in these languages: "Tense.de-fr"."""
     return f"{task}.{train}-{test}"
 
 

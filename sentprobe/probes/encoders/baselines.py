@@ -247,20 +247,12 @@ FIRST_SECOND_LAST: Places = (0, 1, -1)
 
 
 def find_words(tokens: Sequence[str], places: Places) -> tuple[str, ...]:
-    """Return the token at each place, or "" for a place that the sentence does not have.
-
-    >>> find_words(["dogs", "sleep"], (0, -1, 2))
-    ('dogs', 'sleep', '')
-    """
+    """Return the token at each place, or "" for a place that the sentence does not have."""
     return tuple(tokens[place] if -len(tokens) <= place < len(tokens) else "" for place in places)
 
 
 def describe_places(places: Places) -> str:
-    """Return places as text.
-
-    >>> describe_places((0, 1, -1)), describe_places((3,)), describe_places((-2,))
-    ('words 1, 2 and last', 'word 4', 'word 2 from the end')
-    """
+    """Return places as text: "words 1, 2 and last", "word 4", "word 2 from the end"."""
     names = [str(place + 1) if place >= 0 else "last" if place == -1 else f"{-place} from the end" for place in places]
     start = f"{', '.join(names[:-1])} and " if len(names) > 1 else ""
     return f"word{'s' * (len(names) > 1)} {start}{names[-1]}"
@@ -320,11 +312,7 @@ def _compute_bound(mirrors: _Mirrors, places: Places) -> float:
 
 
 def count_best_answers(views: Indices, targets: Indices) -> int:
-    """Return how many items the best function of their views answers correctly; *views* and *targets*: (n,) int64.
-
-    >>> count_best_answers(np.array([7, 7, 7, 2]), np.array([1, 0, 1, 0]))
-    3
-    """
+    """Return how many items the best function of their views answers correctly; *views* and *targets*: (n,) int64."""
     labels = int(targets.max()) + 1
     answers, counts = np.unique(views * labels + targets, return_counts=True)
     _, starts = np.unique(answers // labels, return_index=True)

@@ -41,11 +41,7 @@ class Storage:
     rounding: Rounding = Rounding.FLOAT32
 
     def __str__(self) -> str:
-        """Return the text for this storage in an encoder's name.
-
-        >>> str(Storage(dims=64, rounding=Rounding.INT8)), str(Storage()), str(Storage(half=Half.FORWARD))
-        ('64 dims, int8', '', 'forward half')
-        """
+        """Return the text for this storage in an encoder's name: "64 dims, int8"."""
         units = {"half": " half", "dims": " dims"}
         return ", ".join(f"{text}{units.get(key, '')}" for key, text in self.to_options())
 
@@ -97,9 +93,6 @@ def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
     """Parse the command-line options --dims and --quantize. The unchanged vectors (0, float32) are always included.
 
     An option that the user left out is None. Raises UsageError.
-
-    >>> parse_storage("64,128", "int8").to_options()
-    (('dims', '0,64,128'), ('quantize', 'float32,int8'))
     """
     pairs = [(name, text) for name, text in (("dims", dims), ("quantize", quantize)) if text is not None]
     options = replace_options(StorageOptions(), pairs, owner="probe run")

@@ -166,15 +166,7 @@ EVENT_COLUMNS: Mapping[str, Callable[[ProbedEvent], object]] = {
 
 
 def build_event_columns(probed_event: ProbedEvent) -> dict[str, str]:
-    """Return the values of EVENT_COLUMNS as text, by column name; the event must have no open fields.
-
-    >>> from sentprobe.generator.sentences.parse import parse
-    >>> from sentprobe.lexicon import english
-    >>> (event,) = parse("the doctors that the lawyer helped slept", english())
-    >>> columns = build_event_columns(ProbedEvent(event, ["doctor", "sleep"], language=english().language))
-    >>> columns["clause"], columns["distance"], columns["attractors"]
-    ('main', '4', '1')
-    """
+    """Return the values of EVENT_COLUMNS as text, by column name; the event must have no open fields."""
     return {name: str(describe(probed_event)) for name, describe in EVENT_COLUMNS.items()}
 
 

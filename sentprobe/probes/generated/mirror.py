@@ -202,11 +202,7 @@ def _move_values(event: DrawnEvent, moves: Iterable[tuple[int, int]]) -> DrawnEv
 
 
 def list_words(questions: Questions) -> tuple[str, ...]:
-    """Return the words of the questions, each once.
-
-    >>> list_words((("man", "help"), ("doctor", "help")))
-    ('man', 'help', 'doctor')
-    """
+    """Return the words of the questions, each once."""
     return tuple(dict.fromkeys(word for question in questions for word in question))
 
 

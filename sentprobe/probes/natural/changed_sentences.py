@@ -98,11 +98,6 @@ ORIGINAL, INVERTED = "O", "I"
 
 
 def is_word(token: str) -> bool:
-    """Return whether a token contains a letter or digit.
-
-    >>> is_word("n't"), is_word("--")
-    (True, False)
-    """
     return any(map(str.isalnum, token))
 
 
@@ -229,12 +224,7 @@ def divide_sentence(
 
 
 def render_sentence(parts: CoordinatedSentence, *, inverted: bool) -> str:
-    """Return the text of the sentence; with *inverted*, the second clause comes first.
-
-    >>> parts = CoordinatedSentence((), ("he", "left"), (",", "and"), ("I", "stayed"), (".",))
-    >>> render_sentence(parts, inverted=False), render_sentence(parts, inverted=True)
-    ('He left , and I stayed .', 'I stayed , and he left .')
-    """
+    """Return the text of the sentence; with *inverted*, the second clause comes first."""
     first, second = (parts.second, parts.first) if inverted else (parts.first, parts.second)
     opening = (first[0][:1].upper() + first[0][1:], *first[1:])
     return " ".join((*parts.before, *opening, *parts.between, *second, *parts.after))

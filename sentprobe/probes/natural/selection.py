@@ -82,11 +82,7 @@ def parse_band(text: str) -> FrequencyBand:
 
 
 def parse_depths(text: str) -> range:
-    """Parse ``LOW-HIGH``, with 1 <= LOW < HIGH <= 99, as the classes of TreeDepth. Raises UsageError.
-
-    >>> parse_depths("5-11")
-    range(5, 12)
-    """
+    """Parse ``LOW-HIGH``, with 1 <= LOW < HIGH <= 99, as the classes of TreeDepth. Raises UsageError."""
     if (match := re.fullmatch(r"([0-9]{1,2})-([0-9]{1,2})", text)) and 1 <= int(match[1]) < int(match[2]):
         return range(int(match[1]), int(match[2]) + 1)
     raise UsageError(f"depths are LOW-HIGH, such as 5-11, with LOW from 1 up and HIGH up to 99, not {text!r}")
@@ -108,11 +104,7 @@ def list_splits(size: Size) -> list[Split]:
 
 
 def compute_class_share(size: Size, *, classes: int) -> ClassShare:
-    """Return the requested number of items per class in each split, rounded up.
-
-    >>> compute_class_share(Size(100_000, 10_000, 10_000), classes=6)[Split.TRAIN]
-    16667
-    """
+    """Return the requested number of items per class in each split, rounded up."""
     return {split: -(-size.count_items(split) // classes) for split in list_splits(size)}
 
 

@@ -30,11 +30,7 @@ WORD_PATTERN = r"\p{L}[\p{L}\p{M}\x{200c}\x{200d}·-]*"
 
 
 def compute_target_band(tokens: int) -> selection.FrequencyBand:
-    """Return the frequency band of target words, scaled to a corpus of *tokens* tokens.
-
-    >>> [str(compute_target_band(tokens)) for tokens in (90_000_000, 7_500_000, 450_000, 5)]
-    ['100-5000', '10-500', '1-30', '1-30']
-    """
+    """Return the frequency band of target words, scaled to a corpus of *tokens* tokens."""
     band = TARGET_BAND.scale(tokens, full_tokens=FULL_CORPUS)
     return selection.FrequencyBand(band.low, max(MIN_BAND_HIGH, band.high))
 

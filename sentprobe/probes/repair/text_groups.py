@@ -17,11 +17,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def normalize(text: str) -> str:
-    """Return a text without differences in case, spaces and final punctuation.
-
-    >>> normalize("Is  it OPEN?")
-    'is it open'
-    """
+    """Return a text without differences in case, spaces and final punctuation."""
     return " ".join(text.casefold().split()).rstrip(".?! ")
 
 

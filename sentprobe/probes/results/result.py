@@ -148,11 +148,7 @@ def find_provenances(result: "Result") -> tuple[Provenance, ...]:
 
 
 def pack_bits(right: NDArray[np.bool_]) -> str:
-    """Return one bit per item as hexadecimal bytes; the inverse of :func:`unpack_bits`.
-
-    >>> pack_bits(np.array([True, False, True])), unpack_bits("a0", 3).tolist()
-    ('a0', [True, False, True])
-    """
+    """Return one bit per item as hexadecimal bytes; the inverse of :func:`unpack_bits`."""
     return np.packbits(right).tobytes().hex()
 
 
@@ -171,11 +167,7 @@ def make_score(seeds: Iterable[SeedScore], units: Sequence[int]) -> Score:
 
 
 def renumber_units(units: Indices) -> tuple[int, ...]:
-    """Return units numbered from 0 in order of appearance, or () if every item is its own unit.
-
-    >>> renumber_units(np.array([7, 7, 3])), renumber_units(np.array([5, 2]))
-    ((0, 0, 1), ())
-    """
+    """Return units numbered from 0 in order of appearance, or () if every item is its own unit."""
     numbers: dict[int, int] = {}
     renumbered = tuple(numbers.setdefault(unit, len(numbers)) for unit in units.tolist())
     return () if len(numbers) == len(renumbered) else renumbered
@@ -365,20 +357,12 @@ class Results:
         return make(self)
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return the records as a pandas data frame.
-
-        Raises:
-            UsageError: pandas is not installed.
-        """
+        """Return the records as a pandas data frame. Raises UsageError if pandas is not installed."""
         return build_frame(self.to_records())
 
 
 def summarize_norms(lengths: Sequence[int], norms: NDArray[np.float64]) -> tuple[Norm, ...]:
-    """Return the mean and standard deviation of vector norms, (n,), for each sentence length in *lengths*, (n,).
-
-    >>> summarize_norms([3, 2, 3], np.array([1.0, 5.0, 3.0]))[1]
-    Norm(tokens=3, sentences=2, mean=2.0, deviation=1.0)
-    """
+    """Return the mean and standard deviation of vector norms, (n,), for each sentence length in *lengths*, (n,)."""
     array = np.array(lengths)
     groups = ((int(tokens), norms[array == tokens]) for tokens in np.unique(array))
     return tuple(Norm(tokens, len(group), float(group.mean()), float(group.std())) for tokens, group in groups)

@@ -162,22 +162,14 @@ def compute_t_test_power(effect: float, draws: int, *, level: float, prior_freed
 
 
 def describe_draws_needed(test: GainTest, *, level: float) -> str:
-    """Describe the number of draws that would make a difference significant, and the number in this run.
-
-    >>> describe_draws_needed(GainTest(mean=0.02, draws=3, deviation=0.01, prior_freedom=0.0), level=0.05)
-    'about 5 draws give 80% power (this run: 3)'
-    """
+    """Describe the number of draws that would make a difference significant, and the number in this run."""
     needed = compute_draws_needed(test.mean, test.deviation, level=level, prior_freedom=test.prior_freedom)
     count_text = f"more than {MOST_DRAWS:,}" if needed == MOST_DRAWS else f"about {needed}"
     return f"{count_text} draws give {TARGET_POWER:.0%} power (this run: {test.draws})"
 
 
 def describe_items_needed(number: float, item_count: int) -> str:
-    """Describe how many test items give 80% power (two significant digits, rounded up), and how many this run has.
-
-    >>> describe_items_needed(978.2, 500)
-    'about 980 test items give 80% power (this run: 500)'
-    """
+    """Describe how many test items give 80% power (two significant digits, rounded up), and how many this run has."""
     unit = 10 ** max(0, floor(log10(max(1.0, number))) - 1)
     qualifier = "more than" if number >= MOST_UNITS else "about"
     needed = int(-(-number // unit) * unit)

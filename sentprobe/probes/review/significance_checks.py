@@ -157,11 +157,7 @@ def describe_test(comparison: TestedDifference) -> str:
 
 
 def format_equation(p: float) -> str:
-    """Return a p-value as text that starts with an equals sign or, for a tiny value, a less-than sign.
-
-    >>> format_equation(0.25), format_equation(0.0001)
-    ('= 0.250', '< 0.001')
-    """
+    """Return a p-value after its sign: "= 0.250", or "< 0.001" for a tiny value."""
     shown = format_p_value(p)
     return f"< {shown[1:]}" if shown.startswith("<") else f"= {shown}"
 

@@ -400,11 +400,7 @@ def find_word_types(data: ProbeDataset) -> Indices:
 
 
 def find_last_word(sentence: str) -> str:
-    """Return the last token that has a letter or digit, or else the last token, in lower case.
-
-    >>> find_last_word("the man slept ."), find_last_word("! ?")
-    ('slept', '?')
-    """
+    """Return the last token that has a letter or digit, or else the last token, in lower case."""
     tokens = sentence.lower().split()
     return next((token for token in reversed(tokens) if WORD.search(token)), tokens[-1])
 

@@ -76,11 +76,7 @@ class Run:
         return replace(self, device=find_device(self.device))
 
     def iterate_draws(self) -> Iterator["Run"]:
-        """Yield the settings of each draw, whose seeds are DRAW_SEED_STEP above those of the draw before.
-
-        >>> [(draw.seed, draw.probe_seeds) for draw in Run(seeds=2, draws=2).iterate_draws()]
-        [(0, (0, 1)), (10, (10, 11))]
-        """
+        """Yield the settings of each draw, whose seeds are DRAW_SEED_STEP above those of the draw before."""
         for offset in range(0, self.draws * DRAW_SEED_STEP, DRAW_SEED_STEP):
             yield replace(self, seed=self.seed + offset, draws=1)
 
@@ -108,11 +104,7 @@ METHOD_CONDITIONS = {
 
 
 def find_methods(names: Iterable[str], *, control_task: bool) -> tuple[Condition, ...]:
-    """Return the conditions that the methods *names* need, each once, and CONTROL_TASK if *control_task* is true.
-
-    >>> find_methods(["mdl", "v-information"], control_task=False)
-    (<Condition.PORTIONS: 'portions'>,)
-    """
+    """Return the conditions that the methods *names* need, each once, and CONTROL_TASK if *control_task* is true."""
     method_conditions = {METHOD_CONDITIONS[choose_member(MethodName, name, what="method")] for name in names}
     requested = method_conditions | ({Condition.CONTROL_TASK} if control_task else set())
     return tuple(condition for condition in METHODS if condition in requested)

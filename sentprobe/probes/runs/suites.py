@@ -84,11 +84,7 @@ def to_own_name(name: str) -> str:
 
 
 def find_known_task(*names: str) -> KnownTask | None:
-    """Return the first known task among *names*, whatever their case; None if all names are unknown.
-
-    >>> [find_known_task("mine", name).name for name in ("bigram_shift", "WordContent", "semrole")]
-    ['BShift', 'WC', 'SemRole']
-    """
+    """Return the first known task among *names*, whatever their case; None if all names are unknown."""
     tasks = {task.name.lower(): task for task in list_known_tasks()}
     return next((tasks[key] for key in (to_own_name(name).lower() for name in names) if key in tasks), None)
 
@@ -104,11 +100,7 @@ def rename_as_published(data: ProbeDataset) -> ProbeDataset:
 
 
 def find_preset_name(*names: str) -> str:
-    """Return the name of the classifier preset of the first known task among *names*; FALLBACK_PRESET if there is none.
-
-    >>> find_preset_name("SubjNum"), find_preset_name("mine", "AdiOrder"), find_preset_name("mine")
-    ('conneau', 'adi', 'ettinger')
-    """
+    """Return the name of the preset of the first known task among *names*; FALLBACK_PRESET if there is none."""
     task = find_known_task(*names)
     return FALLBACK_PRESET if task is None else task.preset
 
@@ -126,13 +118,7 @@ def find_usual_words(data: ProbeDataset) -> str:
 
 
 def explain_expected_cue(name: str, cue: Cue) -> str:
-    """Return why a surface cue is allowed to predict the answers of the task *name*, or "" if it is not allowed to.
-
-    >>> explain_expected_cue("Content1Probe", Cue.BAG)
-    'the task is about which words there are'
-    >>> explain_expected_cue("SemRole", Cue.BAG)
-    ''
-    """
+    """Return why a surface cue is allowed to predict the answers of the task *name*, or "" if it is not allowed to."""
     task = find_known_task(name)
     return "" if task is None else _find_reason(task.may_answer, cue)
 

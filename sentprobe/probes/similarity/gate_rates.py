@@ -343,8 +343,7 @@ def compute_placements(same: Floats, different: Floats) -> tuple[Floats, Floats]
 def estimate_area_variance(deviations: Sequence[Floats], units: Sequence[NDArray[np.int64]]) -> float:
     """Return the variance of an area, or of a difference of areas, for pairs in units (Obuchowski 1997).
 
-    - deviations: the deviations of the placements of paraphrases and of negatives from their mean
-    - units: the units of both
+    For paraphrases and for negatives: the deviations of their placements from the mean, and their units.
     """
     _, numbers = np.unique(np.concatenate(units), return_inverse=True)
     sums = np.bincount(numbers, weights=np.concatenate([part / len(part) for part in deviations]))

@@ -98,11 +98,7 @@ NEARNESS_FUNCTIONS: Mapping[Nearness, Callable[[Floats, Floats, Floats], Floats]
 
 
 def score_margins(margin: Floats, tied: Bools) -> Floats:
-    """Return the score of each margin, (n,) float64: 1 if it is positive, 0 if negative, 0.5 if 0 or marked in *tied*.
-
-    >>> score_margins(np.array([0.2, -0.1, 0.0, 0.3]), np.array([0, 0, 0, 1]) == 1).tolist()
-    [1.0, 0.0, 0.5, 0.5]
-    """
+    """Return the score of each margin, (n,): 1 if positive, 0 if negative, 0.5 if 0 or marked in *tied*."""
     return np.where(tied, 0.5, (np.sign(margin) + 1) / 2)
 
 

@@ -97,11 +97,7 @@ OWN_PAIRS = "own pairs"
 
 
 def name_pairs(contrast: str, form: str, kind: str) -> str:
-    """Return the contrast and form of generated pairs, or "own pairs" and the kind.
-
-    >>> name_pairs("role", "form", ""), name_pairs("", "", "date")
-    ('role (form)', 'own pairs, date')
-    """
+    """Return what pairs are: "role (form)" for generated pairs, "own pairs, date" for the user's."""
     if contrast:
         return f"{contrast} ({form})" if form else contrast
     return f"{OWN_PAIRS}, {kind}" if kind else OWN_PAIRS

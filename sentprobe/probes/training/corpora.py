@@ -170,14 +170,7 @@ class Meanings:
 
 
 def sample_meanings(count: int, *, seed: int) -> Meanings:
-    """Draw *count* different events of all templates at random; return their sentences and notations.
-
-    >>> drawn = sample_meanings(1, seed=3)
-    >>> print(drawn.sentences[0])
-    the librarians are not being defeated by the ministers that are not exonerating the cashiers
-    >>> print(drawn.events[0])  # doctest: +ELLIPSIS
-    defeat [passive, pres, prog, not, adv()] (agent: the minister [pl] that exonerate [activ...
-    """
+    """Draw *count* different events of all templates at random; return their sentences and notations."""
     lexicon = english()
     space = Space(lexicon, vocabulary=choose_vocabulary(lexicon))
     places = space.sample(count, seed=seed)
@@ -188,11 +181,7 @@ def sample_meanings(count: int, *, seed: int) -> Meanings:
 
 
 def split_notation(notation: str) -> str:
-    """Insert spaces before the brackets of an event's notation, so that lemmas and features are separate words.
-
-    >>> split_notation("help[past, neg](agent: the professor[pl])")
-    'help [past, neg] (agent: the professor [pl])'
-    """
+    """Insert spaces before the brackets of an event's notation, so that lemmas and features are separate words."""
     for bracket in ("[", "(agent:", "(patient:"):
         notation = notation.replace(bracket, f" {bracket}")
     return notation

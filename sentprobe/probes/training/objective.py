@@ -141,12 +141,7 @@ class TokenRows:
 
 
 def collect_rows(rows: Iterable[Iterable[int]]) -> TokenRows:
-    """Join rows of token numbers into one array.
-
-    >>> rows = collect_rows([[5, 6], [], [7]])
-    >>> len(rows), rows[0].tolist(), rows.lengths.tolist()
-    (3, [5, 6], [2, 0, 1])
-    """
+    """Join rows of token numbers into one array."""
     tokens, bounds = array("i"), array("q", [0])
     for row in rows:
         tokens.extend(row)
@@ -158,9 +153,6 @@ def pad_rows(rows: Iterable[NDArray[np.int32]], *, before: int = 0, after: int =
     """Return b rows of tokens as a tensor padded with 0, (b, time) int64.
 
     Each row starts with the token *before* and ends with the token *after*; 0 adds no token.
-
-    >>> pad_rows([np.array([5, 6]), np.array([7])], before=1, after=2).tolist()
-    [[1, 5, 6, 2], [1, 7, 2, 0]]
     """
     edges = [np.array([edge] if edge else [], dtype=np.int32) for edge in (before, after)]
     sequences = [torch.from_numpy(np.concatenate([edges[0], row, edges[1]])) for row in rows]

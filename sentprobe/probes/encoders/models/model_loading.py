@@ -193,11 +193,7 @@ def report_loading_errors(model: str) -> Iterator[None]:
 
 
 def _describe_library_error(error: Exception) -> str:
-    """Return the first line of an error, after the name of its class if the text alone says nothing.
-
-    >>> _describe_library_error(KeyError("gelu_x")), _describe_library_error(ValueError("no such file"))
-    ("KeyError: 'gelu_x'", 'no such file')
-    """
+    """Return the first line of an error, after the name of its class if the text alone says nothing."""
     has_reason = isinstance(error, SentprobeError | OSError | ValueError) or not str(error)
     return first_line(error) if has_reason else f"{type(error).__name__}: {first_line(error)}"
 

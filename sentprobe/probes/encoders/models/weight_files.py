@@ -198,11 +198,7 @@ Tokenizer = Callable[[str], list[str]]
 
 
 def tokenize_treebank(sentence: str) -> list[str]:
-    """Tokenize a text by the Penn Treebank rules of NLTK, as one sentence.
-
-    >>> tokenize_treebank("The man didn't sleep.")
-    ['The', 'man', 'did', "n't", 'sleep', '.']
-    """
+    """Tokenize a text by the Penn Treebank rules of NLTK, as one sentence."""
     from nltk.tokenize import word_tokenize
 
     return list(word_tokenize(sentence, preserve_line=True))
@@ -218,11 +214,7 @@ def tokenize_moses(sentence: str) -> list[str]:
 
 
 def tokenize_at_punctuation(sentence: str) -> list[str]:
-    """Split a sentence into sequences of letters and digits, and sequences of punctuation.
-
-    >>> tokenize_at_punctuation("The man didn't sleep.")
-    ['The', 'man', 'didn', "'", 't', 'sleep', '.']
-    """
+    """Split a sentence into sequences of letters and digits, and sequences of punctuation."""
     from nltk.tokenize import wordpunct_tokenize
 
     return list(wordpunct_tokenize(sentence))
@@ -363,11 +355,7 @@ def pack_matrices(matrices: Sequence[Vectors], network: torch.nn.LSTM | torch.nn
 
 
 def compute_last_states(gru: torch.nn.GRU, table: Vectors, sentences: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Run a GRU on n sentences; return its last states, (n, directions * units).
-
-    - table: word vectors, (words, inputs)
-    - sentences: the row in *table* of each word of each sentence
-    """
+    """Run a GRU on n sentences, each a list of rows of *table*; return its last states, (n, directions * units)."""
     _, last = gru(pack_matrices([table[rows] for rows in sentences], gru))  # (directions, n, units)
     return torch.cat(tuple(last), dim=1)
 
