@@ -121,12 +121,12 @@ def check_command() -> None:
     from sentprobe.probes.encoders.cache import check_cache_files
 
     directory = find_cache_directory()
-    checked = check_cache_files(directory)
-    for path in checked.damaged:
+    count, damaged, unfinished = check_cache_files(directory)
+    for path in damaged:
         print_place(f"damaged, removed: {path}")
-    print_place(f"cache: {directory}: {format_count(checked.files, 'file')} read, {len(checked.damaged)} damaged")
-    if checked.leftovers:
-        print_text(f"removed: {format_count(checked.leftovers, 'unfinished file')} of stopped processes")
+    print_place(f"cache: {directory}: {format_count(count, 'file')} read, {len(damaged)} damaged")
+    if unfinished:
+        print_text(f"removed: {format_count(unfinished, 'unfinished file')} of stopped processes")
 
 
 @opt.expand_option_groups
@@ -281,8 +281,8 @@ def sentences(
         given_options=map_given_options(context),
     )
     with show_bars() as reporter:
-        found_datasets = find_datasets(parsed_targets, command=opt.format_command_line(), reporter=reporter)
-    texts = list(dict.fromkeys(text for data in found_datasets.datasets for text in data.sentences))
+        datasets, failures = find_datasets(parsed_targets, command=opt.format_command_line(), reporter=reporter)
+    texts = list(dict.fromkeys(text for data in datasets for text in data.sentences))
     text = "".join(WRITERS[sentence_format](texts))
     if out is None:
         sys.stdout.write(escape_control_characters(text) if sys.stdout.isatty() else text)
@@ -291,9 +291,8 @@ def sentences(
         make_parent_folder(out)
         write_atomically(out, text)
         print_place(f"{out}: {len(texts)} sentences")
-    if found_datasets.failures:
-        names = {*found_datasets.failures, *(data.name for data in found_datasets.datasets)}
-        raise build_failure_error(found_datasets.failures.values(), total=len(names))
+    if failures:
+        raise build_failure_error(failures.values(), total=len({*failures, *(data.name for data in datasets)}))
 
 
 def _format_lines(texts: Sequence[str]) -> Iterator[str]:

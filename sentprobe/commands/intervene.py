@@ -88,7 +88,7 @@ def intervene(
     choice = PresetChoice(preset)
     encoder = _load_model(model, predicts_words=prompt is not None)
     with limit_threads(threads), show_bars() as reporter, report_interruption("nothing is kept"):
-        (dataset,) = find_datasets(targets, command=opt.format_command_line(), reporter=reporter).datasets
+        (dataset,), _ = find_datasets(targets, command=opt.format_command_line(), reporter=reporter)
         learned, tested = (find_mirror_units(dataset, split, words, n=n) for split in (Split.TRAIN, Split.TEST))
         hf_model = encoder.store.model
         readout: readouts.Readout

@@ -208,7 +208,7 @@ def _write_for_mteb(runs: Sequence[Path], out: Path | None, context: typer.Conte
     if not results.records and not distances:
         raise UsageError(f"{source}: no results yet")
     hint = "MTEB's layout holds one of them: name fewer runs"
-    models = make_mteb_results(build_sides(results, source, hint=hint), distances)
-    write_mteb_results(models, out)
-    files = format_count(sum(len(model.tasks) for model in models), "file")
-    print_place(f"results of {format_count(len(models), 'encoder')} in {files}: {out}")
+    contents = make_mteb_results(build_sides(results, source, hint=hint), distances)
+    write_mteb_results(contents, out)
+    tasks = format_count(sum(len(files) - 1 for files in contents.values()), "file")  # but for each encoder's own
+    print_place(f"results of {format_count(len(contents), 'encoder')} in {tasks}: {out}")

@@ -150,6 +150,11 @@ def read_options(spec: Spec, default: Record) -> Record:
     return replace_options(default, options, owner=spec.kind, other_names=(NAME,))
 
 
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """The options of a spec that has none, such as ``majority``."""
+
+
 def replace_options(
     record: Record,
     options: Iterable[OptionPair],

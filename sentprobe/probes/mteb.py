@@ -113,20 +113,15 @@ _UNKNOWN_FIELDS = (
 """Fields that MTEB's ``ModelMeta`` requires, and that results of sentprobe do not contain."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MtebModelResults:
-    """The content of an encoder's result files."""
+MtebFiles = dict[Path, dict[str, dict[str, Any]]]
+"""Content of MTEB's files, by folder and name: for each encoder, ``model_meta.json`` and a file for each task.
 
-    folder: Path
-    """``results/MODEL/REVISION``, where REVISION is the beginning of the encoder's fingerprint."""
-    meta: dict[str, Any]
-    """The fields of MTEB's ``ModelMeta``; those that sentprobe does not know are None."""
-    tasks: list[dict[str, Any]]
-    """The fields of MTEB's ``TaskResult`` for each task."""
+A folder is ``results/MODEL/REVISION``, where REVISION is the beginning of the encoder's fingerprint.
+"""
 
 
-def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[GeometryResult]) -> list[MtebModelResults]:
-    """Return, for each encoder, the content of its MTEB files, from probing (*sides*) and geometry (*distances*).
+def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[GeometryResult]) -> MtebFiles:
+    """Return the content of each encoder's MTEB files, from probing (*sides*) and geometry (*distances*).
 
     Raises UsageError if two encoders have the same name in MTEB, if *distances* has two results for the same encoder
     and contrast, or if a task has its training and test items in different languages.
@@ -135,30 +130,28 @@ def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[Geome
     first_results: dict[str, Result | GeometryResult] = {result.encoder: result for result in distances}
     for side in sides:
         first_results[side.encoder] = next(iter(side.by_task.values()))[0]
-    models = []
+    contents: MtebFiles = {}
     for name, first in first_results.items():
         mteb_name, fingerprint = to_mteb_name(name), first.encoder_fingerprint
         revision = to_file_name(fingerprint[:40]) if fingerprint else "no_revision_available"  # MTEB's own word
-        model = MtebModelResults(
-            folder=Path("results", mteb_name.replace("/", "__"), revision),
-            meta={
-                "name": mteb_name,
-                "revision": revision,
-                "embed_dim": first.dim or None,
-                "framework": [],
-                "modalities": ["text"],
-                **dict.fromkeys(_UNKNOWN_FIELDS),
-            },
-            tasks=[*probing_results.get(name, ()), *make_geometry_results(name, distances)],
-        )
-        models.append(model)
+        tasks = [*probing_results.get(name, ()), *make_geometry_results(name, distances)]
+        meta = {
+            "name": mteb_name,
+            "revision": revision,
+            "embed_dim": first.dim or None,
+            "framework": [],
+            "modalities": ["text"],
+            **dict.fromkeys(_UNKNOWN_FIELDS),
+        }
+        folder = Path("results", mteb_name.replace("/", "__"), revision)
+        contents[folder] = {**{f"{task['task_name']}.json": task for task in tasks}, MODEL_META: meta}
     for name, alike in group_by(first_results, to_mteb_name).items():
         if len(alike) > 1:
             raise UsageError(
                 f"the encoders {alike[0]} and {alike[1]} would both be {name} in MTEB's layout; probe one with another "
                 "name=, or show runs with one of them"
             )
-    return models
+    return contents
 
 
 def make_probing_results(side: EncoderResults) -> Iterator[dict[str, Any]]:
@@ -206,22 +199,20 @@ def format_task_result(
     }
 
 
-def write_mteb_results(models: Sequence[MtebModelResults], directory: Path) -> None:
+def write_mteb_results(contents: MtebFiles, directory: Path) -> None:
     """Write result files into *directory*, which may contain other files.
 
     Raises UsageError if the directory is a results folder or corpus table of sentprobe, or cannot be written.
     """
     if kind := describe_folder(directory):
         raise UsageError(f"{directory}: is {kind}; write results for MTEB to another folder")
-    for model in models:
-        folder = directory / model.folder
+    for folder, files_by_name in contents.items():
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            (directory / folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise path_error(directory, "cannot write results there", error) from error
-        contents = {f"{task['task_name']}.json": task for task in model.tasks}
-        for name, content in {**contents, MODEL_META: model.meta}.items():
-            write_atomically(folder / name, format_json(content, indent=2) + "\n")
+        for name, content in files_by_name.items():
+            write_atomically(directory / folder / name, format_json(content, indent=2) + "\n")
 
 
 GENERATED = {"domains": ["Constructed", "Written"], "sample_creation": "created"}

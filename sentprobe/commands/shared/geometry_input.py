@@ -83,10 +83,10 @@ def build_mirror_materials(
     from sentprobe.probes.similarity.mirror_triplets import NoMirrorError, build_mirror_material
 
     with show_bars() as reporter:
-        found_datasets = find_datasets(targets, command=command, reporter=reporter)
+        datasets, failures = find_datasets(targets, command=command, reporter=reporter)
     materials: list[TripletSentences] = []
-    errors: list[SentprobeError] = [*found_datasets.failures.values()]
-    for data in found_datasets.datasets:
+    errors: list[SentprobeError] = [*failures.values()]
+    for data in datasets:
         is_new = bool(targets.built) and data.card.command == command
         dataset_drawing = replace(drawing, vocabulary=data.card.vocabulary, templates=(COMPEVAL,) if is_new else ())
         if not is_new:  # the words of a stored dataset are unknown

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlencode
 
 from sentprobe.common.errors import UsageError, describe_package, digest_folder, first_line
 from sentprobe.common.http_requests import describe_failure, describe_refusal, make_connection_pool, send_in_time
-from sentprobe.common.specs import Spec, replace_options
+from sentprobe.common.specs import NoOptions, Spec, replace_options
 from sentprobe.common.values import BadSyntaxError, parse_json
 from sentprobe.probes.corpus.parsers import ParserError, ParserOutcome
 from sentprobe.probes.corpus.trees import ParsedSentence, escape_word, unescape_word
@@ -317,7 +317,7 @@ def _split_tags(tags: Sequence[str]) -> Iterator[str]:
 
 def load_spacy(spec: Spec) -> SpacyParser:
     """Load a pipeline by its name or folder, by default ``en_core_web_sm``. Raises ParserError or UsageError."""
-    replace_options(_NoOptions(), spec.options, owner="spacy")
+    replace_options(NoOptions(), spec.options, owner="spacy")
     name = spec.argument or "en_core_web_sm"
     pipeline = _load_spacy_pipeline(name)
     if "tagger" not in pipeline.pipe_names:
@@ -340,11 +340,6 @@ def load_benepar(spec: Spec) -> SpacyParser:
         ) from error
     fingerprint = f"{describe_package('benepar')} {model} {_compute_fingerprint(options.pipeline, pipeline)}"
     return SpacyParser(fingerprint, pipeline, constituents=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _NoOptions:
-    pass
 
 
 def _load_spacy_pipeline(name: str) -> Any:

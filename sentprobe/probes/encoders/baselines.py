@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.common.errors import UsageError, import_module_of_extra
-from sentprobe.common.specs import Spec, read_options
+from sentprobe.common.specs import NoOptions, Spec, read_options
 from sentprobe.probes.datasets.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.encoder import Baseline, Vectors, digest
 from sentprobe.probes.encoders.word_vectors import sample_word_vectors
@@ -75,11 +75,6 @@ class SparseNaiveBayes:
 
 MAX_NGRAMS = 2
 """Length of the longest n-grams of *tfidf*: bigrams, as in the paper."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoOptions:
-    """The options of a spec that has none, such as ``majority``."""
 
 
 @dataclass(frozen=True, slots=True)

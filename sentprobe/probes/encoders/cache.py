@@ -289,16 +289,6 @@ class CachedEncoder:
     """Time of the last read or write, in seconds since 1970."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheCheck:
-    """The number of checked files, the paths of removed damaged files, and the number of removed unfinished files."""
-
-    files: int
-    damaged: tuple[Path, ...]
-    leftovers: int
-    """Number of removed files that killed processes had not finished."""
-
-
 def list_cached_encoders(directory: Path) -> tuple[CachedEncoder, ...]:
     """Return the encoders with cached vectors, most recently used first. Raises SentprobeError on a read error."""
     with _report_failures(directory, "cannot read the cache"):
@@ -343,16 +333,19 @@ def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -
     return sizes
 
 
-def check_cache_files(directory: Path) -> CacheCheck:
-    """Read all cache files, and remove damaged files and old unfinished files. Raises SentprobeError."""
+def check_cache_files(directory: Path) -> tuple[int, list[Path], int]:
+    """Read all cache files, and remove damaged ones and old ones that killed processes had not finished.
+
+    Returns the number of files, the removed damaged files, and the number of unfinished ones. Raises SentprobeError.
+    """
     with _report_failures(directory, "cannot read the cache"):
         folders = list_cache_folders(directory)
         paths = [path for folder in folders for path in list_vector_files(folder)]
-        damaged = tuple(path for path in paths if not _is_undamaged(path))
+        damaged = [path for path in paths if not _is_undamaged(path)]
         old_leftovers = [path for folder in folders for path in list_leftovers(folder) if _is_old(path)]
     for path in (*damaged, *old_leftovers):
         _remove(path)
-    return CacheCheck(files=len(paths), damaged=damaged, leftovers=len(old_leftovers))
+    return len(paths), damaged, len(old_leftovers)
 
 
 def _summarize_folder(folder: Path) -> CachedEncoder:

@@ -116,7 +116,7 @@ def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
         hint = hint if by in ("distance", "attractors") else ""
         raise UsageError(f"the pairs have no field {by!r}{suggest(by, names)}; they have {', '.join(names)}{hint}")
     values = {pair.columns.get(by, "") for pair in pairs}
-    if by != PARADIGM and MAX_PARTS < len(values) == len(partition_values(by, values).names):
+    if by != PARADIGM and MAX_PARTS < len(values) == len({*partition_values(by, values).values()}):
         raise UsageError(f"the field {by!r} has {len(values)} values; at most {MAX_PARTS}, or numbers, can be shown")
 
 
@@ -308,8 +308,10 @@ class PairResults:
                 rows.setdefault(pair.phenomenon, {}).setdefault(pair.paradigm, []).append(row)
         else:
             values = [pair.columns.get(self.by, "") for pair in self.pairs]
-            parts = partition_values(self.by, values)
-            rows[""] = {name: np.flatnonzero(parts.select(name, values)).tolist() for name in parts.names}
+            part_of = partition_values(self.by, values)
+            rows[""] = {part: [] for part in part_of.values()}
+            for row, value in enumerate(values):
+                rows[""][part_of[value]].append(row)
         groups: list[PairGroup] = []
         for phenomenon, paradigms in rows.items():
             groups += [PairGroup(phenomenon, value, np.array(places)) for value, places in paradigms.items()]

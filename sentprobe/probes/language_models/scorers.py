@@ -12,8 +12,7 @@ from typing import Any, Protocol, TypeAlias
 from sentprobe.common.errors import UsageError, first_line, suggest
 from sentprobe.common.processes import is_stop_request
 from sentprobe.common.screen import Reporter
-from sentprobe.common.specs import Spec, check_names, read_options
-from sentprobe.probes.encoders.baselines import NoOptions
+from sentprobe.common.specs import NoOptions, Spec, check_names, read_options
 from sentprobe.probes.encoders.encoder import EncoderError, missing_extra
 from sentprobe.probes.encoders.kinds import read_spec
 from sentprobe.probes.encoders.models.python import convert_to_scores, load_object

@@ -33,27 +33,15 @@ ItemTables: TypeAlias = Mapping[str, ItemTable]
 """Item tables by the fingerprint of their dataset."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Partition:
-    """A division of the values of a column into named parts."""
-
-    names: tuple[str, ...]
-    part_of: Mapping[str, str]
-
-    def select(self, name: str, values: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether each of n values is in the part with this name, (n,) bool."""
-        return np.array([self.part_of[value] == name for value in values], dtype=np.bool_)
-
-
-def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str] = ()) -> Partition:
-    """Divide the values of a column into parts.
+def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str] = ()) -> dict[str, str]:
+    """Return the name of the part that each value of a column belongs to; the parts are in the order of tables.
 
     Sentence lengths are divided into the bins of Adi et al. 2017, such as "5-8". Any other column with more than 12
     distinct numbers is divided into 6 bins with about equal numbers of items. In all other columns, each value is a
     part: *labels* come first, in their order, then the remaining values, sorted.
 
-    >>> partition_values("distance", ["10", "2", "", "2"]).names
-    ('2', '10', 'not known')
+    >>> partition_values("distance", ["10", "2", "", "2"])
+    {'2': '2', '10': '10', '': 'not known'}
     """
     all_values = [*values]
     known_values = [value for value in all_values if value]
@@ -70,8 +58,8 @@ def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str
         remaining = sorted(distinct - {*labels_first}, key=lambda value: (numbers.get(value, 0.0), value))
         part_of = {value: value for value in (*labels_first, *remaining)}
     if len(known_values) < len(all_values):
-        part_of = {**part_of, "": "not known"}
-    return Partition(names=tuple(dict.fromkeys(part_of.values())), part_of=part_of)
+        part_of[""] = "not known"
+    return part_of
 
 
 def _parse_numbers(values: Iterable[str]) -> dict[str, float]:
@@ -143,11 +131,11 @@ def split_by_part(draws: Sequence[Result], items: ItemTables, column: str) -> di
     """Map each part of the test items, such as "passive", to the results of the draws on this part alone."""
     tables = [items[result.dataset_fingerprint] for result in draws]
     values = [table.columns[column] for table in tables]
-    parts = partition_values(column, (v for draw_values in values for v in draw_values), labels=tables[0].labels)
-    by_part: dict[str, list[Result]] = {name: [] for name in parts.names}
+    part_of = partition_values(column, (v for draw_values in values for v in draw_values), labels=tables[0].labels)
+    by_part: dict[str, list[Result]] = {name: [] for name in part_of.values()}
     for result, table, draw_values in zip(draws, tables, values, strict=True):
         for name, part_results in by_part.items():
-            chosen = parts.select(name, draw_values)
+            chosen = np.array([part_of[value] == name for value in draw_values], dtype=np.bool_)
             if chosen.any():
                 targets = table.targets[chosen]
                 # Chance on the part, which may have mostly one label although the dataset is balanced.
@@ -198,15 +186,7 @@ def accuracy_by(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class GeneralizationGap:
-    """The accuracy on items with trained structures minus that on items whose structure was held out of training."""
-
-    difference: float
-    interval: Interval
-
-
-def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> GeneralizationGap | None:
+def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> tuple[float, Interval] | None:
     """Return the accuracy on trained structures minus the accuracy on a held-out structure, with an interval.
 
     Return None unless *parts* has two keys: TRAINED and the name of a held-out structure. Also return None if no draw
@@ -227,11 +207,11 @@ def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> 
         figures = (compute_figure(part, condition) for part in zip(*scored, strict=True))
         trained, unseen = (figure for figure in figures if figure is not None)
         ends = (trained.accuracy, trained.interval), (unseen.accuracy, unseen.interval)
-        return GeneralizationGap(trained.accuracy - unseen.accuracy, difference_interval(*ends))
+        return trained.accuracy - unseen.accuracy, difference_interval(*ends)
     first, second = ([result.scores[condition] for result in part] for part in zip(*scored, strict=True))
     fewest = min(score.total for score in (*first, *second))
     paired = compare_draws([score.accuracy for score in first], [score.accuracy for score in second], items=fewest)
-    return GeneralizationGap(paired.difference, paired.interval)
+    return paired.difference, paired.interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,8 +270,9 @@ def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str |
     parts: dict[str, NDArray[np.bool_]] = {"": np.ones(len(table), np.bool_)}
     if column is not None:
         values = table.columns[column]
-        partition = partition_values(column, values, labels=table.labels)
-        parts = {f"{column} {name}": partition.select(name, values) for name in partition.names}
+        part_of = partition_values(column, values, labels=table.labels)
+        names = np.array([part_of[value] for value in values], dtype=object)
+        parts = {f"{column} {name}": names == name for name in part_of.values()}
     mistakes = []
     for part, chosen in parts.items():
         indices = [index for index in order if chosen[index] and wrong[index]]

@@ -187,7 +187,7 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
     start = time.process_time() - begin + LOADING_SECONDS * bool(unloaded)
     begin = time.process_time()
     built_targets = targets if any(map(_has_stored_vectors, unbound)) else _reduce_sizes(targets)
-    data = find_datasets(built_targets, command="", reporter=reporter).datasets
+    data, _ = find_datasets(built_targets, command="", reporter=reporter)
     build = time.process_time() - begin
     encoders = bind_to_sentence_order(unbound, (dataset.sentences for dataset in data))
     tasks = make_tasks(data, run=run, preset=preset, words=source)

@@ -160,7 +160,7 @@ def plan_missing(
             else dict.fromkeys(request.conditions, run.probe_seeds)
             for request in requests
         }
-    data = find_datasets(targets, command=run.command, reporter=reporter).datasets
+    data, _ = find_datasets(targets, command=run.command, reporter=reporter)
     unbound = build_encoders(encoders, seed=run.seed)
     built_encoders = bind_to_sentence_order(unbound, (dataset.sentences for dataset in data))
     source = None if words is None else make_word_source(words, seed=run.seed)

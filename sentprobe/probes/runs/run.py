@@ -259,10 +259,10 @@ def _run_draw(
     if run.out is not None:
         # Before the data, which take longest: a folder that cannot be written fails at once.
         prepare_directory(run.out, run.text)
-    data = find_datasets(targets, command=run.command, reporter=reporter)
-    encoders = kinds.bind_to_sentence_order(unbound, (dataset.sentences for dataset in data.datasets))
+    datasets, failures = find_datasets(targets, command=run.command, reporter=reporter)
+    encoders = kinds.bind_to_sentence_order(unbound, (dataset.sentences for dataset in datasets))
     tasks = make_tasks(
-        data.datasets,
+        datasets,
         run=run,
         preset=request.preset,
         words=None if words is None else make_word_source(words, seed=run.seed),
@@ -277,14 +277,14 @@ def _run_draw(
         completed = run_on_cluster(
             tasks, encoders, run=run, reporter=reporter, recipes=recipes, engine=engine, specs=draw.specs, words=words
         )
-    data_notes = (f"{dataset.name}: {note}" for dataset in data.datasets for note in dataset.card.notes)
+    data_notes = (f"{dataset.name}: {note}" for dataset in datasets for note in dataset.card.notes)
     notes = (*data_notes, *collect_notes(encoders), *completed.notes)
     if run.out is not None:
         items = read_item_tables(filter(has_held_out, completed.results.records), run.out)
     else:
         held_out = (task for task in tasks if task.data.held_out)
         items = tuple(make_item_table(t.data, lexicon=t.lexicon) for t in held_out)
-    return Outcome(completed.results, notes, data.failures, completed.reused, items)
+    return Outcome(completed.results, notes, failures, completed.reused, items)
 
 
 def find_finished_outcome(

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -176,16 +176,13 @@ def _select_suite_names(names: Sequence[str], suite: str | None) -> tuple[str, .
     return tuple(names)
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDatasets:
-    """The datasets of all targets, and the error for each task that could not be built, by name."""
+def find_datasets(
+    targets: Targets, *, command: str, reporter: Reporter
+) -> tuple[list[ProbeDataset], dict[str, TooFewError]]:
+    """Build or read the datasets of all targets. Also return the error for each task that could not be built, by name.
 
-    datasets: tuple[ProbeDataset, ...]
-    failures: Mapping[str, TooFewError] = field(default_factory=dict)
-
-
-def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> FoundDatasets:
-    """Build or read the datasets of all targets. Raises UsageError for an unknown task or a repeated dataset name."""
+    Raises UsageError for an unknown task or a repeated dataset name.
+    """
     datasets: list[ProbeDataset] = []
     failures: dict[str, TooFewError] = {}
     for target in targets.items:
@@ -205,7 +202,7 @@ def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Foun
         if to_own_name(name) not in known_names:
             raise UsageError(f"there is no task {name!r} in {', '.join(targets.words)}")
     check_distinct("dataset", names)
-    return FoundDatasets(tuple(datasets), failures)
+    return datasets, failures
 
 
 def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> list[ProbeDataset]:

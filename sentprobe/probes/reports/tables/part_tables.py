@@ -14,6 +14,7 @@ from sentprobe.probes.results.control import CONTROLS, WORD_CONTROLS
 from sentprobe.probes.results.item_table import ItemTable, has_held_out
 from sentprobe.probes.results.records import identify_result
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
+from sentprobe.probes.statistics import Interval
 
 GAP = "gap"
 
@@ -101,10 +102,11 @@ def _build_grid(task: str, results: Results, items: division.ItemTables, column:
     return Grid((f"{task}, {column}", "test items", *columns), tuple(rows))
 
 
-def _format_gap(gap: division.GeneralizationGap | None) -> str:
+def _format_gap(gap: tuple[float, Interval] | None) -> str:
     if gap is None:
         return ""
-    return f"{100 * gap.difference:+.1f} [{100 * gap.interval.low:.1f}, {100 * gap.interval.high:.1f}]"
+    difference, interval = gap
+    return f"{100 * difference:+.1f} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
 
 
 def _name_column(record: Result, condition: Condition) -> str:
@@ -127,7 +129,7 @@ def to_part_records(results: Results, items: division.ItemTables, column: str) -
                 (name, s.total, s.accuracy, s.spread, s.interval, parts[name][0].majority) for name, s in scores.items()
             ]
             if gap := division.compute_gap(parts, condition):
-                rows.append((GAP, None, gap.difference, None, gap.interval, None))
+                rows.append((GAP, None, gap[0], None, gap[1], None))
             records += [
                 {
                     **identify_result(result),
