@@ -9,9 +9,9 @@ from pathlib import Path
 
 from measure import Measurement, describe_machine, format_table, measure, measure_in_process, print_measurement
 
+from sentprobe.common.specs import Size
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
-from sentprobe.probes.datasets.dataset import Size
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.tasks import TASKS
 

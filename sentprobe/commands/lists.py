@@ -12,7 +12,7 @@ import typer
 
 from sentprobe.commands.shared.table_output import find_table_format
 from sentprobe.common.screen import print_table, print_text
-from sentprobe.common.specs import COMPEVAL, STRUCTURE
+from sentprobe.common.specs import COMPEVAL, NATURAL_SIZE, STRUCTURE, Size
 from sentprobe.common.tables import TableFormat, build_empty_table
 
 if TYPE_CHECKING:
@@ -81,14 +81,13 @@ class ListedTask:
 def list_tasks() -> tuple[ListedTask, ...]:
     """Return the tasks of all suites, in the order of the papers' tables."""
     from sentprobe.lexicon.languages import LANGUAGES
-    from sentprobe.probes.datasets.dataset import Size, Split
+    from sentprobe.probes.datasets.dataset import Split
     from sentprobe.probes.generated.tasks import SUITE_TASKS, CompevalTask
-    from sentprobe.probes.natural.datasets import PUBLISHED_SIZE
     from sentprobe.probes.natural.datasets import TASKS as DRAWN
 
     rows: list[tuple[KnownTask, str, Size]] = []
     rows += [(task, suite, Size()) for suite, tasks in SUITE_TASKS.items() for task in tasks.values()]
-    rows += [(task, task.suite.value, PUBLISHED_SIZE) for task in DRAWN.values()]
+    rows += [(task, task.suite.value, NATURAL_SIZE) for task in DRAWN.values()]
     return tuple(
         ListedTask(
             name=task.name,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 from urllib.parse import unquote
 
 from sentprobe.common.errors import LARGEST_SEED, UsageError, check_seed, suggest
@@ -342,17 +342,28 @@ class MethodName(StrEnum):
     """The accuracies of a linear probe and of probes with ever wider hidden layers."""
 
 
-class SplitSizes(NamedTuple):
-    """Numbers of items of the splits of a dataset."""
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Number of items of each split; by default, that of tasks of generated sentences."""
 
-    train: int
-    test: int
-    validation: int
+    train: int = 4000
+    test: int = 2000
+    validation: int = 0
+
+    def override(self, train: int | None, test: int | None, validation: int | None) -> "Size":
+        """Return a size with other numbers of items; None leaves a number unchanged."""
+        numbers = {"train": train, "test": test, "validation": validation}
+        return dataclasses.replace(self, **{name: number for name, number in numbers.items() if number is not None})
+
+    def count_items(self, split: str) -> int:
+        """Return the number of items of *split*, named like its field."""
+        number: int = getattr(self, split)
+        return number
 
 
-GENERATED_SIZES = SplitSizes(4000, 2000, 0)
-NATURAL_SIZES = SplitSizes(100_000, 10_000, 10_000)
-"""The usual sizes of tasks of generated sentences, and of natural text (Conneau et al. 2018, section 2)."""
+GENERATED_SIZE = Size()
+NATURAL_SIZE = Size(100_000, 10_000, 10_000)
+"""The usual size of tasks of natural text (Conneau et al. 2018, section 2)."""
 
 DATASET_FORMATS = ("directory", "jsonl", "published", "senteval", "csv", "splits", "hub")
 

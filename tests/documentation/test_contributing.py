@@ -10,6 +10,7 @@ from helpers.runs.reviewed_runs import GOOD, SOUND
 from helpers.shared import ROOT
 
 from sentprobe.common.errors import UsageError
+from sentprobe.common.specs import Size
 from sentprobe.generator.events.event import Mood
 from sentprobe.generator.events.meaning import Property, compute_meaning, find_differences
 from sentprobe.generator.pairs import contrasts, paradigms
@@ -20,7 +21,6 @@ from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english, languages
 from sentprobe.lexicon.read import load_lexicon
-from sentprobe.probes.datasets.dataset import Size
 from sentprobe.probes.encoders import kinds
 from sentprobe.probes.generated import tasks
 from sentprobe.probes.generated.assemble import build

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from itertools import product
 from typing import Any
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.common.errors import SentprobeError, format_count, suggest
-from sentprobe.common.specs import GENERATED_SIZES
 
 
 class CardError(SentprobeError):
@@ -403,21 +402,3 @@ ONE_HOT = "one-hot"
 
 ENCODER_WORDS = "encoder"
 """A probe gets its probe words as vectors of the probed encoder."""
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """Number of items of each split."""
-
-    train: int = GENERATED_SIZES.train
-    test: int = GENERATED_SIZES.test
-    validation: int = GENERATED_SIZES.validation
-
-    def override(self, train: int | None, test: int | None, validation: int | None) -> "Size":
-        """Return a size with other numbers of items; None leaves a number unchanged."""
-        numbers = {"train": train, "test": test, "validation": validation}
-        return replace(self, **{name: number for name, number in numbers.items() if number is not None})
-
-    def count_items(self, split: Split) -> int:
-        """Return the number of items of *split*."""
-        return {Split.TRAIN: self.train, Split.VALIDATION: self.validation, Split.TEST: self.test}[split]

@@ -16,7 +16,7 @@ from itertools import chain
 from random import Random
 
 from sentprobe.common.errors import find_versions
-from sentprobe.common.specs import GENERATED_SIZES, Sampling, choose_member
+from sentprobe.common.specs import GENERATED_SIZE, Sampling, Size, choose_member
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event import Frame
 from sentprobe.generator.events.notation import write_event
@@ -26,7 +26,7 @@ from sentprobe.generator.spaces.templates import SplitSide, find_event_pattern, 
 from sentprobe.lexicon import Kind, Lexicon, english
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.lexicon import restrict_to_one_sort
-from sentprobe.probes.datasets.dataset import STRUCTURE, Card, Items, ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.datasets.dataset import STRUCTURE, Card, Items, ProbeDataset, Split, TooFewError
 from sentprobe.probes.generated import held_out_pairs
 from sentprobe.probes.generated import sampling as sp
 from sentprobe.probes.generated.held_out_pairs import Structure, find_structure
@@ -287,9 +287,9 @@ def _assemble_dataset(task: CompevalTask, items: Mapping[Split, Sequence[ProbedI
 def build_task(
     task: str,
     *,
-    train: int = GENERATED_SIZES.train,
-    test: int = GENERATED_SIZES.test,
-    validation: int = GENERATED_SIZES.validation,
+    train: int = GENERATED_SIZE.train,
+    test: int = GENERATED_SIZE.test,
+    validation: int = GENERATED_SIZE.validation,
     vocabulary: str | None = None,
     lexicon: Lexicon | None = None,
     sampling: str = "mirror",

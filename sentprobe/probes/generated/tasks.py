@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from sentprobe.common.errors import UsageError, suggest
-from sentprobe.common.specs import COMPEVAL, STRUCTURE, Sampling
+from sentprobe.common.specs import COMPEVAL, STRUCTURE, Sampling, Size
 from sentprobe.generator.events.event import Mood
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.lexicon import Kind
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.probes.datasets.dataset import Size, Split
+from sentprobe.probes.datasets.dataset import Split
 from sentprobe.probes.datasets.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask, give_reason
 from sentprobe.probes.generated import mirror, structure_units
 from sentprobe.probes.generated.held_out_pairs import VERB_KINDS

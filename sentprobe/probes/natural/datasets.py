@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from sentprobe.common.errors import UsageError, find_versions, suggest
-from sentprobe.common.specs import NATURAL, NATURAL_SIZES, Sampling, TaskGroup
+from sentprobe.common.specs import NATURAL, NATURAL_SIZE, Sampling, Size, TaskGroup
 from sentprobe.probes.corpus.queries import MEMORY, THREADS, Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split, TooFewError
 from sentprobe.probes.datasets.known_task import find_task_name
 from sentprobe.probes.datasets.records import build_dataset
 from sentprobe.probes.natural import changed_sentences, parsed_tasks, surface_tasks, universal_tasks
@@ -20,7 +20,6 @@ from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed
 from sentprobe.probes.natural.selection import NaturalSettings, Selection, SelectionRequest
 from sentprobe.probes.statistics import wilson
 
-PUBLISHED_SIZE = Size(*NATURAL_SIZES)
 """Numbers of items in the published datasets: training, test, validation."""
 
 MIN_TEST_ITEMS = 50
@@ -40,7 +39,7 @@ _ROLE_NAMES = {"verb": "main verbs", "subject": "subjects", "object": "objects"}
 class NaturalRecipe:
     """Settings for building natural-text datasets."""
 
-    size: Size = PUBLISHED_SIZE
+    size: Size = NATURAL_SIZE
     seed: int = 0
     settings: NaturalSettings = NaturalSettings()  # noqa: RUF009 - frozen
     audit: bool = True

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.common.errors import UsageError
-from sentprobe.common.specs import Sampling
+from sentprobe.common.specs import Sampling, Size
 from sentprobe.probes.corpus.queries import Corpus, SentencePool
-from sentprobe.probes.datasets.dataset import Indices, Size, Split, TooFewError
+from sentprobe.probes.datasets.dataset import Indices, Split, TooFewError
 from sentprobe.probes.datasets.records import Entry
 
 REFERENCE_TOKENS = 10_000_000

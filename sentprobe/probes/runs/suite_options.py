@@ -66,7 +66,7 @@ class CompevalOptions:
 
 
 def _describe_size(split: str, items: str) -> Setting:
-    generated, natural = getattr(specs.GENERATED_SIZES, split), getattr(specs.NATURAL_SIZES, split)
+    generated, natural = specs.GENERATED_SIZE.count_items(split), specs.NATURAL_SIZE.count_items(split)
     return Setting(f"{items} items. Default: {generated}; natural text: {natural}.", DATA)
 
 

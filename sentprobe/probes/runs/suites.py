@@ -14,7 +14,16 @@ from typing import ClassVar, TypeAlias
 from sentprobe.common.errors import ArgumentTypeError, SentprobeError, UsageError, require_libraries, suggest_path
 from sentprobe.common.inputs import describe_folder, is_table
 from sentprobe.common.screen import Reporter, show_bars
-from sentprobe.common.specs import COMPEVAL, NATURAL, OptionPair, Sampling, TaskGroup, check_distinct, choose_member
+from sentprobe.common.specs import (
+    COMPEVAL,
+    NATURAL,
+    OptionPair,
+    Sampling,
+    Size,
+    TaskGroup,
+    check_distinct,
+    choose_member,
+)
 from sentprobe.generator.spaces.profile import Profile, load_profile
 from sentprobe.generator.spaces.templates import SplitSide, parse_side
 from sentprobe.lexicon.languages.language import Language
@@ -24,7 +33,7 @@ from sentprobe.lexicon.word_counts import leave_out_rare_words
 from sentprobe.probes.classifier.presets import find_preset, override
 from sentprobe.probes.classifier.probe import Preset
 from sentprobe.probes.corpus.table import Table, open_table
-from sentprobe.probes.datasets.dataset import ONE_HOT, ProbeDataset, Size, TooFewError
+from sentprobe.probes.datasets.dataset import ONE_HOT, ProbeDataset, TooFewError
 from sentprobe.probes.datasets.known_task import Cue, KnownTask, Reasons, Redundancy, find_task_name, remove_languages
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.held_out_pairs import Structure, find_structure

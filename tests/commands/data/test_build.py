@@ -12,9 +12,10 @@ from helpers.in_process import Command, check_refusal, check_success
 from helpers.shared import DATA
 from helpers.strategies.probe_strategies import make_learnable_dataset
 
+from sentprobe.common.specs import Size
 from sentprobe.lexicon import english
 from sentprobe.probes.audits.audit_report import audit_from_json
-from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
 from sentprobe.probes.datasets.formats import read_dataset, read_datasets, write_dataset
 from sentprobe.probes.datasets.known_task import Cue
 from sentprobe.probes.generated.assemble import build

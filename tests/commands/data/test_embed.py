@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from sentprobe.commands.embed import WRITERS, SentenceFormat, read_sentences
 from sentprobe.common.errors import UsageError
+from sentprobe.common.specs import Size
 from sentprobe.lexicon import read_lexicon
-from sentprobe.probes.datasets.dataset import Size
 from sentprobe.probes.datasets.formats import FORMATS, write_dataset
 from sentprobe.probes.encoders.cache import Cache
 from sentprobe.probes.encoders.embedding import embed

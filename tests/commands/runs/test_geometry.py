@@ -20,12 +20,13 @@ from helpers.strategies.probe_strategies import make_learnable_dataset, make_sam
 
 from sentprobe.commands.shared.geometry_input import MIRROR_TASKS, parse_sentence_targets
 from sentprobe.commands.shared.options import TripletOptions
+from sentprobe.common.specs import Size
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.classifier.presets import find_preset
-from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
 from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.generated.assemble import build

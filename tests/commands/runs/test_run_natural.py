@@ -9,11 +9,11 @@ from helpers.in_process import Command, check_success
 from helpers.runs.natural_tables import sample_rows, write_table
 from helpers.strategies.probe_strategies import make_learnable_dataset, to_items
 
-from sentprobe.common.specs import TaskGroup
+from sentprobe.common.specs import Size, TaskGroup
 from sentprobe.lexicon import english
 from sentprobe.probes.classifier.presets import find_preset, override
 from sentprobe.probes.classifier.probe import Preset
-from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Size, Split
+from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.datasets.formats import write_dataset
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.tasks import TASKS as COMPEVAL

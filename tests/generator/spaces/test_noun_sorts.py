@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import SentprobeError
+from sentprobe.common.specs import Size
 from sentprobe.generator.bulk.generate import read_known_event
 from sentprobe.generator.events.checks import check_sorts
 from sentprobe.generator.events.event import (
@@ -36,7 +37,6 @@ from sentprobe.generator.spaces.rules import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Kind, Lexicon, english, german, read_lexicon_text
 from sentprobe.lexicon.lexicon import restrict_to_one_sort
-from sentprobe.probes.datasets.dataset import Size
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.tasks import TASKS
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
+from sentprobe.common.specs import Size
 from sentprobe.generator.events.event import Event, Frame, iterate_clauses
 from sentprobe.generator.events.meaning import compute_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
@@ -18,7 +19,6 @@ from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import SplitSide, find_patterns, list_template_names, parse_side
 from sentprobe.lexicon import Kind, english, read_lexicon_text
-from sentprobe.probes.datasets.dataset import Size
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.tasks import TASKS
 from sentprobe.probes.similarity.triplet_sentences import SampledTriplets, TripletSampling, sample_background

@@ -11,11 +11,12 @@ from functools import cache
 import pytest
 from helpers.shared import DATA
 
+from sentprobe.common.specs import Size
 from sentprobe.generator.events.event import GAP, Participant, Tense, iterate_clauses
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.lexicon import Lexicon, english, read_lexicon
-from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.tasks import SUITE_TASKS, HeldOutKind
 

@@ -17,7 +17,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import SentprobeError, UsageError
-from sentprobe.common.specs import Sampling
+from sentprobe.common.specs import Sampling, Size
 from sentprobe.generator.events.event import Event, Mood
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.parse import parse
@@ -25,7 +25,7 @@ from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.generator.spaces.templates import list_template_names
 from sentprobe.lexicon import Kind, english
-from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split, TooFewError
 from sentprobe.probes.datasets.formats import read_dataset
 from sentprobe.probes.generated import sampling as sampling_module
 from sentprobe.probes.generated.assemble import EVENT_COLUMNS, NESTED, ProbedEvent, build, build_event_columns
@@ -37,7 +37,7 @@ SCRIPT = """
 from sentprobe.lexicon import english
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.tasks import TASKS
-from sentprobe.probes.datasets.dataset import Size
+from sentprobe.common.specs import Size
 for task in TASKS.values():
     print(build(task, english(), size=Size(56, 28), seed=7).fingerprint())
 """

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sentprobe import lexicon as lexicon_package
 from sentprobe.common.errors import UsageError
+from sentprobe.common.specs import Size
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
 from sentprobe.generator.events.event import Event, Fronting, Number, Participant, Tense, iterate_clauses
 from sentprobe.generator.sentences.parse import parse
@@ -19,7 +20,7 @@ from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Kind, german
 from sentprobe.lexicon.read import find_built_in
-from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
 from sentprobe.probes.datasets.formats import read_dataset
 from sentprobe.probes.generated.assemble import build, build_task
 from sentprobe.probes.generated.mirror import ProbedSentence

@@ -8,13 +8,14 @@ from helpers.thoroughness import examples
 from hypothesis import given
 
 from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.common.specs import Size
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.checks import contains
 from sentprobe.generator.events.event import Event
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.lexicon import Kind, english
-from sentprobe.probes.datasets.dataset import STRUCTURE, TRAINED, ProbeDataset, Size, Split, name_structure_part
+from sentprobe.probes.datasets.dataset import STRUCTURE, TRAINED, ProbeDataset, Split, name_structure_part
 from sentprobe.probes.generated.assemble import build, build_task
 from sentprobe.probes.generated.held_out_pairs import STRUCTURES, Structure, find_structure
 from sentprobe.probes.generated.sampling import NoStructureError

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
-from sentprobe.common.specs import Sampling
+from sentprobe.common.specs import Sampling, Size
 from sentprobe.generator.events.event import iterate_clauses
 from sentprobe.generator.spaces.profile import RELATIVE, STRUCTURE, Profile, load_profile
-from sentprobe.probes.datasets.dataset import ProbeDataset, Size, TooFewError
+from sentprobe.probes.datasets.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.datasets.formats import read_dataset
 from sentprobe.probes.generated.assemble import build, build_task
 from sentprobe.probes.generated.held_out_pairs import find_structure

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
+from sentprobe.common.specs import Size
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
 from sentprobe.generator.events.checks import contains
 from sentprobe.generator.events.event import (
@@ -35,7 +36,7 @@ from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.profile import STRUCTURE, Profile
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import find_patterns
-from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split, TooFewError
 from sentprobe.probes.datasets.formats import read_dataset
 from sentprobe.probes.generated import mirror
 from sentprobe.probes.generated.assemble import build, build_task

@@ -28,13 +28,14 @@ from helpers.thoroughness import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from sentprobe.common.specs import Size
 from sentprobe.generator.events.event import Aspect, Event, Participant, RelativeClause, Role, Voice
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.generator.spaces.templates import find_event_pattern, find_patterns
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.classifier.presets import find_preset
-from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.items import count_templates

@@ -12,9 +12,9 @@ from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
-from sentprobe.common.specs import ADI_BINS, Sampling
+from sentprobe.common.specs import ADI_BINS, Sampling, Size
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split
 from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe
 from sentprobe.probes.natural.selection import NaturalSettings
 from sentprobe.probes.natural.surface_tasks import format_bins

@@ -8,8 +8,9 @@ from helpers.thoroughness import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sentprobe.common.specs import Size
 from sentprobe.probes.corpus.queries import SentencePool
-from sentprobe.probes.datasets.dataset import Size, Split
+from sentprobe.probes.datasets.dataset import Split
 from sentprobe.probes.natural.parsed_tasks import (
     apportion_items,
     compute_correlation,

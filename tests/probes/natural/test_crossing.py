@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
 from sentprobe.common.screen import SilentReporter
+from sentprobe.common.specs import Size
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.corpus.table_rows import Row
-from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split, TooFewError
 from sentprobe.probes.datasets.known_task import name_in_languages, remove_languages
 from sentprobe.probes.natural.crossing import LEFT_OUT, Crossing, build_crossed_datasets, make_crossing
 from sentprobe.probes.natural.datasets import NaturalRecipe, find_tasks

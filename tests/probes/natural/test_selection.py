@@ -13,10 +13,11 @@ from helpers.thoroughness import examples
 from hypothesis import Phase, given
 from hypothesis import strategies as st
 
+from sentprobe.common.specs import Size
 from sentprobe.generator.events.event import Number
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.corpus.table_rows import Row
-from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split, TooFewError
 from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe, build_datasets, find_tasks
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import SentprobeError, UsageError
-from sentprobe.common.specs import TaskGroup
+from sentprobe.common.specs import Size, TaskGroup
 from sentprobe.probes.corpus.queries import open_corpus
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.corpus.table_rows import build_row
 from sentprobe.probes.corpus.trees import ParsedSentence
-from sentprobe.probes.datasets.dataset import ProbeDataset, Size, Split, TooFewError
+from sentprobe.probes.datasets.dataset import ProbeDataset, Split, TooFewError
 from sentprobe.probes.natural.changed_sentences import LongerClause, _swap_neighbours, divide_sentence, render_sentence
 from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe, build_datasets, find_tasks
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings, parse_band

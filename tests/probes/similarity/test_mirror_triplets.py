@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from helpers.oracles.pairs_at_once import build_events
 
+from sentprobe.common.specs import Size
 from sentprobe.generator.events.meaning import find_differences, has_same_meaning
 from sentprobe.generator.pairs.drafts import MAIN
 from sentprobe.generator.pairs.triplets import TripletSide, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.lexicon import english
-from sentprobe.probes.datasets.dataset import Card, Items, ProbeDataset, Size, Split
+from sentprobe.probes.datasets.dataset import Card, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.generated.assemble import build
 from sentprobe.probes.generated.tasks import find_task
