@@ -111,12 +111,10 @@ def path_error(
     return error_type(f"{path}: {what}: {error.strerror or first_line(error)}{near}")
 
 
-def folder_part_error(
-    path: PathLike[str] | str, what: str, error: OSError, *, damaged: type[SentprobeError]
-) -> SentprobeError:
+def folder_part_error(path: PathLike[str] | str, error: OSError, *, damaged: type[SentprobeError]) -> SentprobeError:
     """Return the error for an unreadable file of a dataset or model: UsageError if access is denied, else *damaged*."""
     error_type = UsageError if error.errno in (errno.EACCES, errno.EPERM) else damaged
-    return error_type(f"{path}: {what}: {error.strerror or first_line(error)}")
+    return error_type(f"{path}: cannot read it: {error.strerror or first_line(error)}")
 
 
 def check_whole(name: str, value: object) -> None:

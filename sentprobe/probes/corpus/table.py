@@ -276,7 +276,7 @@ def compute_checksum(path: Path) -> str:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise folder_part_error(path, "cannot read it", error, damaged=TableError) from error
+        raise folder_part_error(path, error, damaged=TableError) from error
 
 
 def open_table(path: Path | str, *, check: bool = True) -> Table:

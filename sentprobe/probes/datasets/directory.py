@@ -127,7 +127,7 @@ def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
     try:
         value = parse_json(path.read_bytes())
     except OSError as error:
-        raise folder_part_error(path, "cannot read it", error, damaged=DatasetError) from error
+        raise folder_part_error(path, error, damaged=DatasetError) from error
     except BadSyntaxError as error:
         raise DatasetError(f"{path}: not JSON ({error})") from None
     if not isinstance(value, dict) or value.get("format") != fmt:
@@ -259,7 +259,7 @@ def read_columns(path: Path, columns: dict[str, str]) -> Any:
     except FileNotFoundError:
         raise DatasetError(f"{path}: there is no such file") from None
     except PermissionError as error:
-        raise folder_part_error(path, "cannot read it", error, damaged=DatasetError) from None
+        raise folder_part_error(path, error, damaged=DatasetError) from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise DatasetError(f"{path}: not a Parquet file that can be read ({reason})") from None

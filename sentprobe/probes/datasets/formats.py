@@ -84,14 +84,14 @@ def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = 
     check_format(format or _FORMAT_BY_SUFFIX.get(path.suffix, "directory")).write(data, path)
 
 
-def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeDataset]:
+def read_datasets(path: Path | str) -> list[ProbeDataset]:
     """Read the dataset *path*, or all datasets in a folder, sorted by file name. Raises UsageError or DatasetError."""
     path = Path(path)
     if not path.is_dir() or recognise(path) is not None:
-        return [read_dataset(path, format=format)]
+        return [read_dataset(path)]
     record_input(path)
     children = [child for child in sorted(path.iterdir()) if not child.name.startswith(".")]
-    datasets = {child: read_dataset(child, format=format) for child in children if recognise(child)}
+    datasets = {child: read_dataset(child) for child in children if recognise(child)}
     if not datasets:
         raise UsageError(f"{path}: there is no dataset in it ({', '.join(FORMATS)})")
     names: dict[str, Path] = {}

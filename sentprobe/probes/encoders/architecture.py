@@ -105,7 +105,7 @@ def read_part(path: Path, parse: Callable[[bytes], Value]) -> Value:
     try:
         return parse(path.read_bytes())
     except OSError as error:
-        raise folder_part_error(path, "cannot read it", error, damaged=EncoderError) from None
+        raise folder_part_error(path, error, damaged=EncoderError) from None
     except SentprobeError as error:
         raise EncoderError(f"{path}: {error}") from None
 

@@ -28,14 +28,6 @@ from sentprobe.probes.language_models.scorers import Regions, ScoringMethod, Tok
 from sentprobe.probes.training.learners import NEXT_WORD, compute_states
 
 
-@dataclass(frozen=True, slots=True)
-class RecurrentOptions:
-    """The options of the language model ``trained:``."""
-
-    batch: int = 64
-    device: str = ""
-
-
 @dataclass(slots=True)
 class RecurrentModel:
     """A recurrent language model; sentences of equal length form a batch."""
@@ -75,7 +67,8 @@ class RecurrentModel:
 
 def load_recurrent_model(spec: Spec, device: str) -> RecurrentModel:
     """Load the model of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
-    options, folder = read_options(spec, RecurrentOptions(device=device)), Path(spec.argument).expanduser()
+    options = read_options(spec, trained.TrainedOptions(batch=64, device=device))
+    folder = Path(spec.argument).expanduser()
     if (objective := architecture.read_config(folder).record.get("objective")) != NEXT_WORD:
         raise EncoderError(f"{folder}: not a language model; its objective is {objective}, not {NEXT_WORD}")
     model = trained.load_sentence_model(folder)

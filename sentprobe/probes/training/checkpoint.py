@@ -86,7 +86,7 @@ def read_state(folder: Path) -> StoredState | None:
     try:
         return _parse_state(parse_json(path.read_bytes()))
     except OSError as error:
-        raise folder_part_error(path, "cannot read it", error, damaged=CheckpointError) from None
+        raise folder_part_error(path, error, damaged=CheckpointError) from None
     except FormatError as error:
         raise CheckpointError(f"{path}: {error}") from None
 
@@ -188,7 +188,7 @@ def _read_tensors(
         content = path.read_bytes()
         tensors = _copy_tensors(tensor_files.load(content))
     except OSError as error:
-        raise folder_part_error(path, "cannot read it", error, damaged=CheckpointError) from None
+        raise folder_part_error(path, error, damaged=CheckpointError) from None
     except (safetensors.SafetensorError, ValueError, KeyError) as error:
         raise CheckpointError(f"{path}: {first_line(error)}") from None
     for name, model_tensor in expected.items():

@@ -210,7 +210,7 @@ def load_sentence_model(folder: Path) -> SentenceModel:
     try:
         size = (folder / WEIGHTS).stat().st_size
     except OSError as error:
-        raise folder_part_error(folder / WEIGHTS, "cannot read it", error, damaged=EncoderError) from None
+        raise folder_part_error(folder / WEIGHTS, error, damaged=EncoderError) from None
     expected_bytes = 4 * count_weights(config.architecture, words=config.words)  # of float32
     if not expected_bytes < size <= expected_bytes + MAX_HEADER_BYTES:
         raise EncoderError(
@@ -261,7 +261,7 @@ def _check_digest(name: str, content: bytes, config: ModelConfig) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedOptions:
-    """The options of the encoder ``trained``."""
+    """The options of the encoder and of the language model ``trained``."""
 
     batch: int = 256
     device: str = ""
