@@ -159,7 +159,7 @@ def format_duration(seconds: float) -> str:
 
 
 @contextmanager
-def show_lines(out: TextIO, *, shares: bool = False, title: str = "") -> Iterator[Reporter]:
+def show_lines(out: TextIO, *, shares: bool, title: str = "") -> Iterator[Reporter]:
     """Provide a LineReporter that also writes the progress of the current step every SECONDS_BETWEEN_LINES."""
     reporter, finished = LineReporter(out, shares=shares, title=title), threading.Event()
 

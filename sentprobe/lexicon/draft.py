@@ -93,7 +93,7 @@ class Draft:
 
 
 def make_draft(
-    document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up, language: Language = ENGLISH
+    document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up, language: Language
 ) -> Draft:
     """Return a lexicon file's unchecked words. If it has no section for a kind, add the *lent_words* of that kind."""
     sections = [s for s in document.sections if s.name in language.forms]

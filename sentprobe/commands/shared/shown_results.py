@@ -83,9 +83,9 @@ def find_held_out_items(results: Results) -> tuple[ItemTable, ...]:
 def draw_plot(
     results: Results,
     by_length: Lengths | None,
-    distances: Sequence[GeometryResult] = (),
-    nearness: Nearness = Nearness.COSINE,
-    learning_curves: Sequence[TrainingCurve] = (),
+    distances: Sequence[GeometryResult],
+    nearness: Nearness,
+    learning_curves: Sequence[TrainingCurve],
 ) -> "ResultPicture":
     """Return a plot of results by sentence length if *by_length* is set, else by layer, training step or contrast.
 

@@ -222,7 +222,7 @@ def audit_all(
     expect: Collection[Cue] = (),
     seed: int = 0,
     lexicon: Lexicon | None = None,
-    jobs: int = 1,
+    jobs: int,
     reporter: Reporter | None = None,
 ) -> list[Audit]:
     """Audit several datasets in *jobs* processes. Cues about probe words need a dataset with probe words."""

@@ -99,12 +99,7 @@ class RefusedText(NamedTuple):
 
 
 def find_edits(
-    texts: Iterable[UserText],
-    rules: Sequence[EditRule],
-    counts: EditCounts,
-    *,
-    parser: str | None = None,
-    language: str = "en",
+    texts: Iterable[UserText], rules: Sequence[EditRule], counts: EditCounts, *, parser: str | None, language: str
 ) -> Iterator[Sequence[TextEdit] | RefusedText]:
     """Yield the edits of each text, or the text with the reason why it has none. See :func:`make_edits`."""
     table = load_table(language)

@@ -294,7 +294,7 @@ def has_penn_tags(parsed: ParsedSentence, words: UniversalWords) -> bool:
     )
 
 
-def find_universal_labels(parsed: ParsedSentence, words: UniversalWords, language: str = "") -> UniversalLabels:
+def find_universal_labels(parsed: ParsedSentence, words: UniversalWords, language: str) -> UniversalLabels:
     """Return the labels of a sentence. Raises DependencyError if its dependencies do not form a tree.
 
     The code of the *language*, such as ``hr``, decides which compound tenses are a past (COMPOUND_TENSES).

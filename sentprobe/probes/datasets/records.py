@@ -268,7 +268,7 @@ class Fields:
     """Further fields, which become columns of the items."""
 
 
-def find_fields(names: Sequence[str], *, where: str, split: Split | None = None) -> Fields:
+def find_fields(names: Sequence[str], *, where: str, split: Split | None) -> Fields:
     """Find the fields of an item among *names*; if *split* is set, the split field is optional. Raises DatasetError."""
     names_by_field: dict[str, str] = {}
     for name in names:
@@ -316,7 +316,7 @@ def _describe_missing(field: str, names: Sequence[str]) -> str:
     return f"{field!r} is missing{alias}; the fields are {', '.join(map(repr, names)) or 'nothing'}"
 
 
-def parse_entry(record: Mapping[str, Any], fields: Fields, *, where: str, split: Split | None = None) -> Entry:
+def parse_entry(record: Mapping[str, Any], fields: Fields, *, where: str, split: Split | None) -> Entry:
     """Return the item that a record describes; its label may be an integer or a Boolean. Raises DatasetError."""
     sentence = record[fields.sentence]
     if not isinstance(sentence, str):
@@ -423,7 +423,7 @@ def read_table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def read_named_rows(
-    path: Path, required: Sequence[str], *, aliases: Mapping[str, str] | None = None
+    path: Path, required: Sequence[str], *, aliases: Mapping[str, str] | None
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the place of each row of a table, and its fields, stripped, by the names in the first line.
 

@@ -319,7 +319,7 @@ def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: fl
     return len(chosen), size
 
 
-def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -> list[int]:
+def clear_inflected_forms(directory: Path, *, older_than: float | None) -> list[int]:
     """Remove cached files of word forms that are over *older_than* days old (None: all); return the sizes in bytes."""
     limit = time.time() - DAY * (older_than or 0)
     with _report_failures(directory, "cannot read the cache"):

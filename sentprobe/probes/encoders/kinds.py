@@ -319,7 +319,7 @@ class ForeignRequest(StrEnum):
     KEY = "sends a key of yours over a connection"
 
 
-def find_request(text: str, kinds: Collection[str] = ()) -> ForeignRequest | None:
+def find_request(text: str, kinds: Collection[str]) -> ForeignRequest | None:
     """Return what the spec of an encoder, or of the vectors of probe words, asks for; None if it reads files only.
 
     *kinds* are those with which the command reads the spec; see :func:`read_spec`.
@@ -341,7 +341,7 @@ def find_request(text: str, kinds: Collection[str] = ()) -> ForeignRequest | Non
     return None
 
 
-def find_model_name(text: str, kinds: Collection[str] = ()) -> str:
+def find_model_name(text: str, kinds: Collection[str]) -> str:
     """Return the folder, or name on the hub, of a model in the spec of an encoder; "" for a spec of other kinds."""
     spec, _ = _complete_spec(text, kinds)
     return spec.argument if spec.kind in ("st", "hf") else ""
@@ -390,7 +390,7 @@ def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[Encod
 
 
 def expand_variants(
-    sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
+    sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str]
 ) -> list[EncoderSource]:
     """Return *sources* and their variants. A spec's variants are options of the returned spec, such as ``dims=0,64``.
 

@@ -113,8 +113,8 @@ def build_pairs(
     rng: Random,
     task: str,
     validation: bool,
-    find_class: Callable[[str], str] = lambda _: "",
-    share: int | None = None,
+    find_class: Callable[[str], str],
+    share: int | None,
 ) -> ProbesBySplit:
     """Return, for each split, the pairs of a noun and a word of *kinds* that its items ask about. Raises TooFewError.
 
@@ -223,7 +223,7 @@ MIN_ADVERBS = 4
 
 
 def split_adverbs(
-    lexicon: Lexicon, vocabulary: str, *, rng: Random, task: str, validation: bool = False
+    lexicon: Lexicon, vocabulary: str, *, rng: Random, task: str, validation: bool
 ) -> Mapping[Split, Lexicon]:
     """Return a lexicon for each split; training lacks the adverbs of test. Raises TooFewError.
 

@@ -304,7 +304,7 @@ class SelectionRequest:
         """Seed and task as one text, such as ``0 SOMO``, which determines the random order of sentences."""
         return f"{self.seed} {self.task}"
 
-    def make_random(self, text: object = "") -> Random:
+    def make_random(self, text: object) -> Random:
         """Return a random generator for this task, seed and *text*."""
         return Random(f"{self.key} {text}")
 

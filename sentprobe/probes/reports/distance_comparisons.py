@@ -61,7 +61,7 @@ def _get_overall_score(result: GeometryResult, kind: NegativeKind, nearness: Nea
 EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
 
 
-def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
+def list_table_pairs(table: GeometryTable, *, against: str | None) -> list[EncoderPair]:
     """Return both encoders' results for each pair to compare. If given, *against* is the second one of every pair."""
     names = list_encoders(table)
     pairs = paired_tests.list_pairs_to_compare(names)

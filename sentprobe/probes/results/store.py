@@ -324,7 +324,7 @@ def _is_possibly_ours(path: Path) -> bool:
 
 
 @contextmanager
-def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str = "") -> Iterator[None]:
+def lock_directory(directory: Path, *, wait: float, command: str = "") -> Iterator[None]:
     """Lock a results folder; raise ResultsError if another process holds the lock for *wait* seconds."""
     duration = format_count(round(wait), "second") if 1 <= wait < 60 else format_count(round(wait / 60), "minute")
     limit = f"{duration} (--wait) for its lock, held by"

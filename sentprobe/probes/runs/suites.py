@@ -247,7 +247,7 @@ def build_failure_error(failures: Collection[TooFewError], *, total: int) -> Sen
 
 def make_compeval(
     names: Names,
-    options: CompevalOptions = CompevalOptions(),  # noqa: B008 - frozen
+    options: CompevalOptions,
     items: ItemOptions = ItemOptions(),  # noqa: B008
     *,
     suite: str = COMPEVAL,

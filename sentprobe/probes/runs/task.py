@@ -90,7 +90,7 @@ def make_tasks(
 
 
 def make_task(
-    data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource, origin: str = "", lexicon: Lexicon | None = None
+    data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource, origin: str, lexicon: Lexicon | None
 ) -> Task:
     """Return a dataset's task. Raises UsageError if the preset or number of items does not suit a method of *run*."""
     test = data.splits[Split.TEST]

@@ -38,7 +38,7 @@ ProbeCells: TypeAlias = Mapping[tuple[str, str], str]
 
 
 def build_geometry_grid(
-    results: Sequence[GeometryResult], *, nearness: Nearness, intervals: bool, probe_cells: ProbeCells | None = None
+    results: Sequence[GeometryResult], *, nearness: Nearness, intervals: bool, probe_cells: ProbeCells | None
 ) -> Grid:
     """Build the table with a row for each encoder, in sections such as accuracy and margin."""
     names, cells = list_contrasts(results), drawn.group_by_cell(results)

@@ -30,7 +30,6 @@ from sentprobe.generator.spaces.drawn_event import STRUCTURAL
 from sentprobe.generator.spaces.layout import Layout, build_layout_event
 from sentprobe.generator.spaces.templates import SplitSide, parse_side
 from sentprobe.lexicon import Lexicon
-from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.probes.encoders.encoder import digest
 
@@ -156,7 +155,7 @@ def build_triplet_spaces(
     return spaces, errors
 
 
-def digest_words(lexicon: Lexicon, vocabulary: str, side: SplitSide | None = None) -> str:
+def digest_words(lexicon: Lexicon, vocabulary: str, side: SplitSide | None) -> str:
     """Return a hash of the words in a vocabulary, or on one *side* of its split, and of their properties."""
     if side is not None:
         lexicon = side.restrict_lexicon(lexicon, vocabulary)
@@ -228,7 +227,7 @@ def _compute_layout_distance(layout: Layout, values: tuple[tuple[str, int], ...]
     return compute_distance(event, place, layout.language)
 
 
-def compute_distance(event: Event, place: str, language: Language = ENGLISH) -> int:
+def compute_distance(event: Event, place: str, language: Language) -> int:
     """Return the number of tokens from the verb of the clause at path *place* to its farthest participant."""
     tokens = plan_sentence(event, language).tokens
     positions = {token.slot: position for position, token in enumerate(tokens) if token.slot}

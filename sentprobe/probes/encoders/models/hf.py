@@ -454,7 +454,7 @@ def is_causal(config: Any) -> bool:
     return is_decoder and config.model_type not in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 
-def _format_name(spec: Spec, pool: str = "", layer: int | None = None) -> str:
+def _format_name(spec: Spec, pool: str, layer: int | None = None) -> str:
     """Return the name of an encoder, such as ``hf:gpt2?layer=3&pool=mean``, with *pool* and *layer* if they are set."""
     if spec.label is not None:
         return spec.label + (f" at {pool}" if pool else "") + ("" if layer is None else f", layer {layer}")

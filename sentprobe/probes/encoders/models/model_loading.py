@@ -60,7 +60,7 @@ class ModelFiles:
 
 
 def find_model(
-    model: str, *, revision: str = "", required_file: str = "config.json", owners: Sequence[str] = ("",)
+    model: str, *, revision: str, required_file: str = "config.json", owners: Sequence[str] = ("",)
 ) -> ModelFiles:
     """Return the files of *model*, which is a directory or a name on the Hugging Face hub.
 
@@ -366,7 +366,7 @@ def _watch_event(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def load_pretrained(
-    directory: Path, *, model_name: str, kind: str = "AutoModel", settings: Mapping[str, Any] = MappingProxyType({})
+    directory: Path, *, model_name: str, kind: str, settings: Mapping[str, Any] = MappingProxyType({})
 ) -> tuple[Any, Any]:
     """Load a model and its tokenizer from a directory. Raises EncoderError.
 

@@ -160,10 +160,7 @@ def _describe_controls(task: str, standings: tf.Standings) -> str:
 
 
 def describe_reproduction(
-    results: Results,
-    distances: Sequence[GeometryResult],
-    curves: Sequence[Curve],
-    provenances: Sequence[Provenance] = (),
+    results: Results, distances: Sequence[GeometryResult], curves: Sequence[Curve], provenances: Sequence[Provenance]
 ) -> dict[str, tuple[str, ...]]:
     """Return lines that help to reproduce the figures, under the keys commands, versions, data and encoders."""
     of_probes = chain.from_iterable(map(find_provenances, results.records))

@@ -224,7 +224,7 @@ COMPLETE = NoteStyle(complete=True)
 
 
 def write_table_notes(
-    table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask] = ()
+    table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask]
 ) -> str:
     """Return all notes (with the results folders if *folders* is True) if ``notes.complete``, else a summary."""
     if not notes.complete:

@@ -82,7 +82,7 @@ def _get_curve_key(result: Result | GeometryResult) -> CurveKey:
 
 
 def separate_training_curves(
-    results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
+    results: Results, distances: Sequence[GeometryResult], learned: Sequence[TrainingCurve]
 ) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
     """Return the probe results that are in no curve, the geometry results that are in no curve, and all curves."""
     moments: dict[CurveKey, set[TrainingMoment]] = {}
@@ -156,7 +156,7 @@ def build_curve_tables(curves: Sequence[Curve], *, intervals: bool) -> Iterator[
         yield title, build_curve_grid(curve, intervals=intervals), describe_figures(curve)
 
 
-def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
+def build_curve_grid(curve: Curve, *, intervals: bool) -> Grid:
     """Build the table of a curve: a row for each training step, a column for each task and contrast."""
     steps = any(step is not None for step, _ in curve.moments)
     epochs = any(epoch is not None for _, epoch in curve.moments)
