@@ -242,10 +242,10 @@ class TransformerModel:
 def load_transformer(spec: Spec, device: str) -> TransformerModel:
     """Load the model of a spec ``hf:MODEL``. Raises UsageError or EncoderError."""
     options = read_options(spec, TransformerOptions(device=device))
-    files = loading.find_model(spec.argument, revision=options.revision)
-    is_masked = _detect_masked(files.directory, spec.argument)
+    directory, _ = loading.find_model(spec.argument, revision=options.revision)
+    is_masked = _detect_masked(directory, spec.argument)
     model, tokenizer = loading.load_pretrained(
-        files.directory, model_name=spec.argument, kind="AutoModelForMaskedLM" if is_masked else "AutoModelForCausalLM"
+        directory, model_name=spec.argument, kind="AutoModelForMaskedLM" if is_masked else "AutoModelForCausalLM"
     )
     if not tokenizer.is_fast or (is_masked and tokenizer.mask_token_id is None):
         lack = "have a mask token" if tokenizer.is_fast else "report the place of each token in the text"

@@ -133,7 +133,8 @@ def compute_fingerprint(spec: Spec) -> str:
     """Return a digest of a model's files, or of a hub model's commit; an empty text for functions and stored scores."""
     path = Path(spec.argument).expanduser()
     if spec.kind == "hf":
-        return find_model(spec.argument, revision=dict(spec.options).get("revision", "")).content
+        _, content = find_model(spec.argument, revision=dict(spec.options).get("revision", ""))
+        return content
     if spec.kind == "ngram" and path.is_file():
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

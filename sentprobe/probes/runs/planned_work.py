@@ -68,16 +68,18 @@ def read_unloaded_model(source: EncoderSource) -> UnloadedModel | None:
     options = read_options(source, SentenceTransformerOptions())
     if not find_kind(source).installed or options.device or find_default_device() != "cpu":
         return None
-    files = find_model(source.argument, revision=options.revision, required_file="modules.json", owners=MODEL_OWNERS)
+    directory, _ = find_model(
+        source.argument, revision=options.revision, required_file="modules.json", owners=MODEL_OWNERS
+    )
     # The last module that states a width decides.
     width = 0
-    modules = _read_json(files.directory / "modules.json")
+    modules = _read_json(directory / "modules.json")
     for module in modules if isinstance(modules, list) else ():
         path = module.get("path") if isinstance(module, dict) else None
-        config = _read_json(files.directory / path / "config.json") if isinstance(path, str) and path else None
+        config = _read_json(directory / path / "config.json") if isinstance(path, str) and path else None
         if isinstance(config, dict):
             width = next((config[key] for key in WIDTH_KEYS if isinstance(config.get(key), int)), width)
-    weights = sum(map(_count_weights, files.directory.glob("*.safetensors")))
+    weights = sum(map(_count_weights, directory.glob("*.safetensors")))
     if not width or not weights or options.dim > width:
         return None
     return UnloadedModel(source.name, options.dim or width, weights)

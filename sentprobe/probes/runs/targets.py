@@ -21,15 +21,8 @@ from sentprobe.probes.runs import suites
 from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions, NaturalOptions, reject_unused_options
 from sentprobe.probes.runs.suites import to_own_name
 
-
-@dataclass(frozen=True, slots=True)
-class StoredDatasets:
-    """A target that is a file or folder of datasets."""
-
-    path: Path
-
-
-Target: TypeAlias = suites.AnySuite | StoredDatasets | ProbeDataset
+Target: TypeAlias = suites.AnySuite | Path | ProbeDataset
+"""A suite to build, a file or folder of datasets, or a dataset in memory."""
 TargetWord: TypeAlias = str | ProbeDataset
 """A target as the user requests it: the name of a suite, a path, or a dataset in memory."""
 
@@ -47,7 +40,7 @@ class Targets:
     @property
     def built(self) -> list[suites.AnySuite]:
         """The targets whose datasets must be built: the suites. Other targets are datasets in files or in memory."""
-        return [target for target in self.items if not isinstance(target, StoredDatasets | ProbeDataset)]
+        return [target for target in self.items if not isinstance(target, Path | ProbeDataset)]
 
     @property
     def suites(self) -> list[str]:
@@ -56,7 +49,7 @@ class Targets:
 
     def replace_seed(self, seed: int) -> "Targets":
         """Return the targets with another seed for building the suites."""
-        items = (t if isinstance(t, StoredDatasets | ProbeDataset) else t.replace_seed(seed) for t in self.items)
+        items = (t if isinstance(t, Path | ProbeDataset) else t.replace_seed(seed) for t in self.items)
         return replace(self, items=tuple(items))
 
 
@@ -135,7 +128,7 @@ def find_targets(
         if isinstance(word, ProbeDataset):
             targets.append(word)
         elif suite is None:
-            targets.append(StoredDatasets(Path(word)))
+            targets.append(Path(word))
         elif suite == NATURAL:
             opened = [open_table(Path(str(path)), check=False) for path in tables]
             targets.append(suites.make_natural(opened, own_names, natural, items, seed=seed))
@@ -186,7 +179,7 @@ def find_datasets(
     datasets: list[ProbeDataset] = []
     failures: dict[str, TooFewError] = {}
     for target in targets.items:
-        if isinstance(target, StoredDatasets | ProbeDataset):
+        if isinstance(target, Path | ProbeDataset):
             datasets += _read_selected(target, targets)
             continue
         for name, built_dataset in suites.build_all(target, command=command, reporter=reporter):
@@ -205,12 +198,12 @@ def find_datasets(
     return datasets, failures
 
 
-def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> list[ProbeDataset]:
+def _read_selected(target: Path | ProbeDataset, targets: Targets) -> list[ProbeDataset]:
     """Return the requested tasks' datasets from a file, a folder or memory. Raises UsageError for an unknown task."""
     if isinstance(target, ProbeDataset):
         datasets, source = [target], target.name
     else:
-        datasets, source = read_datasets(target.path), str(target.path)
+        datasets, source = read_datasets(target), str(target)
     if not targets.names:
         return datasets
     names = [data.name for data in datasets]

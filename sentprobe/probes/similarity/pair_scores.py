@@ -380,12 +380,12 @@ def load_cross_encoder(spec: Spec) -> PairModel:
     if not spec.argument:
         raise UsageError("ce: wants a model, as in ce:cross-encoder/nli-deberta-v3-base")
     check_installed([Spec("st", spec.argument)])
-    files = find_model(spec.argument, revision=options.revision, owners=("cross-encoder/", ""))
+    directory, _ = find_model(spec.argument, revision=options.revision, owners=("cross-encoder/", ""))
     with report_loading_errors(spec.argument):
-        if not any(name.endswith("ForSequenceClassification") for name in read_architectures(files.directory)):
+        if not any(name.endswith("ForSequenceClassification") for name in read_architectures(directory)):
             # The library would add a head with random weights.
             raise UsageError(f"{spec.argument} is not a cross-encoder: its files have no layer that scores pairs")
-        model: Any = load_from_folder("CrossEncoder", files.directory, device=options.device or None)
+        model: Any = load_from_folder("CrossEncoder", directory, device=options.device or None)
     labels = [str(label).casefold() for _, label in sorted(model.config.id2label.items())]
     column = labels.index("entailment") if "entailment" in labels else 0
     if len(labels) > 1 and "entailment" not in labels:

@@ -392,21 +392,21 @@ def load_hf(spec: Spec, *, predicts_words: bool = False) -> list[HfEncoder]:
     words = _open_words(options)
     requested_pools = _parse_pools(options.pool, words)
     settings = _make_loading_settings(options)
-    files = loading.find_model(spec.argument, revision=options.revision)
+    directory, content = loading.find_model(spec.argument, revision=options.revision)
     if predicts_words:
         with loading.report_loading_errors(spec.argument):
-            config = loading.load_from_folder("AutoConfig", files.directory)
+            config = loading.load_from_folder("AutoConfig", directory)
         if not is_causal(config):
             raise UsageError(f"{spec.argument} is no causal language model, which predicts the next word")
     kind = "AutoModelForCausalLM" if predicts_words else "AutoModel"
-    loaded = loading.load_pretrained(files.directory, model_name=spec.argument, kind=kind, settings=settings)
+    loaded = loading.load_pretrained(directory, model_name=spec.argument, kind=kind, settings=settings)
     model = _make_model(loaded, spec.argument, options, pools=requested_pools, words=words)
     pools = requested_pools or [Pooling.LAST if is_causal(model.model.config) else Pooling.MEAN]
     layers = resolve_layers(options.layer, model.count_layers(), first=1 if model.modules else 0)
     places = [StatePlace(layer, pool) for pool, layer in product(pools, layers)]
     store = LayerStore(model, places)
     fixed: tuple[object, ...] = (
-        *(files.content, options.part, options.precision, options.bits, model.limit, options.prompt, options.chat),
+        *(content, options.part, options.precision, options.bits, model.limit, options.prompt, options.chat),
         *(options.absent, words.content),
     )
     if model.frame.end and not is_causal(model.model.config):

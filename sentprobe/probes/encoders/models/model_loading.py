@@ -7,7 +7,6 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, partial
 from importlib import import_module
@@ -51,18 +50,12 @@ class ModelPrecision(StrEnum):
     BFLOAT16 = "bfloat16"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFiles:
-    """The directory of a model, and a digest of its files or of its commit on the hub."""
-
-    directory: Path
-    content: str
-
-
 def find_model(
     model: str, *, revision: str, required_file: str = "config.json", owners: Sequence[str] = ("",)
-) -> ModelFiles:
-    """Return the files of *model*, which is a directory or a name on the Hugging Face hub.
+) -> tuple[Path, str]:
+    """Return the directory of *model*, and a digest of its files or of its commit on the Hugging Face hub.
+
+    *model* is a directory or a name on the hub.
 
     A model of the hub is read from the hub's local cache or, if it is not there, downloaded. A cached copy without
     *required_file* counts as incomplete. A name without an organisation is tried with each prefix in *owners*. Raises
@@ -75,7 +68,7 @@ def find_model(
         if not any((local / name).is_file() for name in (required_file, "config.json")):
             raise UsageError(f"no model at {model}: there is no {required_file} in this directory")
         record_input(local)
-        return ModelFiles(local, digest("files", digest_folder(local)))
+        return local, digest("files", digest_folder(local))
     if local.exists():
         raise UsageError(f"no model at {model}: it is a file, and a directory is expected")
     if not HUB_NAME.fullmatch(model):
@@ -84,7 +77,7 @@ def find_model(
     cached = (_find_cached_model(name, revision=revision, required_file=required_file) for name in names)
     directory = next(filter(None, cached), None) or _fetch_model(names, revision=revision)
     record_input(directory)
-    return ModelFiles(directory, digest("hub", directory.name))  # the name is that of the commit
+    return directory, digest("hub", directory.name)  # the name is that of the commit
 
 
 def is_cached(model: str, *, revision: str, required_file: str, owners: Sequence[str]) -> bool:

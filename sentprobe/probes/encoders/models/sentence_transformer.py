@@ -79,12 +79,12 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
     options = read_options(spec, SentenceTransformerOptions())
     if find_spec("sentence_transformers") is None:
         raise missing_extra("an encoder st:...", "sentence-transformers")
-    files = loading.find_model(
+    directory, content = loading.find_model(
         spec.argument, revision=options.revision, required_file="modules.json", owners=MODEL_OWNERS
     )
     with loading.report_loading_errors(spec.argument):
         device = options.device and "cpu"  # for now: move_to_device reports an unknown device
-        model = loading.load_from_folder("SentenceTransformer", files.directory, device=device or None)
+        model = loading.load_from_folder("SentenceTransformer", directory, device=device or None)
         if options.max_length:
             model.max_seq_length = options.max_length
         methods = ("get_embedding_dimension", "get_sentence_embedding_dimension")  # in new and in old versions
@@ -96,7 +96,7 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
     modules = [type(module).__name__ for module in model]
     # Batch size and device are left out: they affect the vectors by rounding only.
     settings = (options.normalize, options.dim, options.precision, getattr(model, "max_seq_length", None))
-    fingerprint = digest("st", files.content, modules, prompt, *settings)
+    fingerprint = digest("st", content, modules, prompt, *settings)
     return SentenceTransformerEncoder(spec.name, fingerprint, model, prompt, options)
 
 
