@@ -190,20 +190,20 @@ def run_tasks_on_engine(
             try:
                 value = _read_result(future, kept_message, cluster=engine.share is not _return_unchanged)
             except futures.BrokenExecutor:
-                _check_kills(kills + 1, kept_message)
+                if kills + 1 == MAX_KILLS:
+                    raise EngineError(
+                        f"worker processes were killed {MAX_KILLS} times in a row at the same work (out of "
+                        f"memory?): fewer --jobs need less memory; {kept_message}"
+                    ) from None
+                log.warning("a worker process was killed; its work is repeated")
                 waiting[engine.pool.submit(work, task, *shared)] = task, kills + 1
             else:
                 yield task, value
 
 
-def _check_kills(kills: int, kept_message: str) -> None:
-    """Raise EngineError if workers were killed MAX_KILLS times at the same task; otherwise log a warning."""
-    if kills == MAX_KILLS:
-        raise EngineError(
-            f"worker processes were killed {kills} times in a row at the same work (out of "
-            f"memory?): fewer --jobs need less memory; {kept_message}"
-        ) from None
-    log.warning("a worker process was killed; its work is repeated")
+def call_work(item: tuple[object, Callable[[], ValueT]]) -> ValueT:
+    """Call the function of a pair of a key and a function; a worker process can import this one."""
+    return item[1]()
 
 
 _VERSION_ERRORS = (ImportError, AttributeError, pickle.UnpicklingError)

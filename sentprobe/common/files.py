@@ -253,18 +253,15 @@ CACHE_VARIABLE = "SENTPROBE_CACHE"
 
 def find_cache_directory() -> Path:
     """Return the cache folder: $SENTPROBE_CACHE, else $XDG_CACHE_HOME/sentprobe, else ~/.cache/sentprobe."""
-    folder = _find_cache_directory()
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if path := os.environ.get(CACHE_VARIABLE):
+        folder = Path(path).absolute()
+    elif base.is_absolute():  # the XDG specification ignores relative paths
+        folder = base / "sentprobe"
+    else:
+        try:
+            folder = Path("~/.cache/sentprobe").expanduser()
+        except RuntimeError:  # the user has no home folder
+            folder = Path("/.cache/sentprobe")
     manage_folder(folder)
     return folder
-
-
-def _find_cache_directory() -> Path:
-    if path := os.environ.get(CACHE_VARIABLE):
-        return Path(path).absolute()
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if not base.is_absolute():  # the XDG specification ignores relative paths
-        base = Path("~/.cache")
-    try:
-        return base.expanduser() / "sentprobe"
-    except RuntimeError:  # the user has no home folder
-        return Path("/.cache/sentprobe")

@@ -242,19 +242,19 @@ def _list_required_values(word: Word) -> Iterator[tuple[str, str]]:
     if word.kind in OPEN_KINDS or [word.forms.get(form) for form in FORMS[word.kind]] != guesses:
         for form, text in word.forms.items():
             if word.kind in CLOSED_KINDS or text != guess_form(word.lemma, word.kind, form):
-                yield _format_key(form), _quote(text)
+                yield _format_key(form), format_json(text)
     if word.kind in VOWEL_KINDS and word.vowel != takes_an(word.lemma):
-        yield ARTICLE, _quote("an" if word.vowel else "a")
+        yield ARTICLE, format_json("an" if word.vowel else "a")
     for key, value, default in ((SORT, word.sort, PERSON), (GENDER, word.gender, "")):
         if value != default:
-            yield key, _quote(value)
+            yield key, format_json(value)
     if word.takes:
-        sorts = {role: f"[{', '.join(map(_quote, names))}]" for role, names in word.takes.items()}
+        sorts = {role: f"[{', '.join(map(format_json, names))}]" for role, names in word.takes.items()}
         table = ", ".join(f"{role} = {names}" for role, names in sorts.items())
         yield TAKES, f"{{ {table} }}" if word.kind in VERBS else sorts[MODIFIED]
     for key, names in ((FLAGS, word.flags), (FRAMES_KEY, word.frames), (AMBIGUOUS, word.ambiguous)):
         if names:
-            yield key, f"[{', '.join(map(_quote, sorted(names)))}]"
+            yield key, f"[{', '.join(map(format_json, sorted(names)))}]"
 
 
 def _format_vocabulary(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str]:
@@ -262,7 +262,7 @@ def _format_vocabulary(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str
     for kind in OPEN_KINDS:
         chosen = vocabulary.words[kind]
         if chosen and chosen == tuple(word.lemma for word in lexicon.words(kind)):
-            yield f"{kind} = {_quote(ALL)}"
+            yield f"{kind} = {format_json(ALL)}"
         elif chosen:
             yield f"{kind} = {_format_list(chosen)}"
     switches = {UNIFORM_CONJUNCTS: vocabulary.uniform_conjuncts, SEPARATE_AGENTS: vocabulary.separate_agents}
@@ -273,7 +273,7 @@ def _format_vocabulary(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str
 
 
 def _format_list(names: tuple[str, ...] | list[str]) -> str:
-    line = f"[{', '.join(map(_quote, names))}]"
+    line = f"[{', '.join(map(format_json, names))}]"
     if len(line) <= WIDTH:
         return line
     rows = textwrap.wrap(f"{line[1:-1]},", WIDTH, break_long_words=False, break_on_hyphens=False)
@@ -281,8 +281,4 @@ def _format_list(names: tuple[str, ...] | list[str]) -> str:
 
 
 def _format_key(name: str) -> str:
-    return name if BARE_KEY.fullmatch(name) else _quote(name)
-
-
-def _quote(text: str) -> str:
-    return format_json(text)
+    return name if BARE_KEY.fullmatch(name) else format_json(name)

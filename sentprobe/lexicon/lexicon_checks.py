@@ -47,7 +47,7 @@ def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         if section.name not in {*draft.language.forms, SORTS, SYNONYMS} and not drafts.is_vocabulary(section):
             kinds = draft.language.forms
             hint = _suggest_nearest(section.name, [*kinds, SORTS, SYNONYMS, VOCABULARY])
-            expected = f"{_format_names(kinds)}, {SORTS}, {SYNONYMS} or {VOCABULARY}.NAME"
+            expected = f"{', '.join(kinds)}, {SORTS}, {SYNONYMS} or {VOCABULARY}.NAME"
             yield section.line, f"[{section.name}], expected {expected}{hint}"
 
 
@@ -81,8 +81,8 @@ def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         if missing and (kind in draft.language.open_kinds or not forms):
             word = f"{kind} {item.word.lemma!r}"
             keys = draft.language.keys[kind]
-            expected = f'"{missing[0]}" = ...' if missing[0] in keys else f"keys of {_format_names(keys)}"
-            yield (item.entry.line, f"{word} lacks {_format_names(missing)}, expected {expected}")
+            expected = f'"{missing[0]}" = ...' if missing[0] in keys else f"keys of {', '.join(keys)}"
+            yield (item.entry.line, f"{word} lacks {', '.join(missing)}, expected {expected}")
         if drafts.GENDER in draft.language.keys[kind] and drafts.GENDER not in stated and not draft.language.reflexives:
             yield item.entry.line, f"{kind} {item.word.lemma!r} lacks its gender, expected {drafts.GENDER} = ..."
 
@@ -144,7 +144,7 @@ def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         flags = [flag for flag in Flag if (flag in VERB_FLAGS) is (item.word.kind in VERBS)]
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
             if flag not in flags:
-                yield (item.entry.line, f"{flag!r}, expected {_format_names(flags)}{_suggest_nearest(flag, flags)}")
+                yield (item.entry.line, f"{flag!r}, expected {', '.join(flags)}{_suggest_nearest(flag, flags)}")
         classes = sorted(item.word.flags & NO_PROGRESSIVE)
         if len(classes) > 1:
             yield item.entry.line, f"{item.word.lemma!r} is either {' or '.join(classes)}"
@@ -233,13 +233,13 @@ def _find_wrong_lists(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 def _find_wrong_choice(item: drafts.DraftWord, key: str, values: tuple[str, ...]) -> Iterator[LexiconFinding]:
     if values and item.stated.get(key, values[0]) not in values:
-        yield item.entry.line, f"{key!r} of {item.word.lemma!r}, expected {_format_names(values)}"
+        yield item.entry.line, f"{key!r} of {item.word.lemma!r}, expected {', '.join(values)}"
 
 
 def _find_wrong_members(item: drafts.DraftWord, key: str, values: tuple[str, ...]) -> Iterator[LexiconFinding]:
     for value in drafts.list_strings(item.stated.get(key)):
         if value not in values:
-            expected = f"expected {_format_names(values)}{_suggest_nearest(value, values)}"
+            expected = f"expected {', '.join(values)}{_suggest_nearest(value, values)}"
             yield item.entry.line, f"{value!r} in {key!r} of {item.word.lemma!r}, {expected}"
 
 
@@ -251,7 +251,7 @@ def _find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
         if key in (drafts.FLAGS, drafts.FRAMES_KEY, drafts.AMBIGUOUS) and not _is_strings(value):
             yield line, f"{key!r} of {lemma!r}, expected a list of strings"
         elif key == drafts.ARTICLE and value not in ARTICLES:
-            yield line, f"{key!r} of {lemma!r}, expected {_format_names(ARTICLES)}"
+            yield line, f"{key!r} of {lemma!r}, expected {', '.join(ARTICLES)}"
         elif key == drafts.SORT and not (isinstance(value, str) and len(value.split()) == 1):
             yield line, f"{key!r} of {lemma!r}, expected the name of a sort, in one word"
         elif key == drafts.TAKES:
@@ -277,7 +277,7 @@ def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         stated = [sort.removeprefix(NOT) for sorts in word.takes.values() for sort in sorts]
         unknown = [sort for sort in dict.fromkeys(stated) if sort not in known_sorts]
         for sort in unknown:
-            expected = f"expected {_format_names(known_sorts)}{_suggest_nearest(sort, known_sorts)}"
+            expected = f"expected {', '.join(known_sorts)}{_suggest_nearest(sort, known_sorts)}"
             yield line, f"{sort!r} of {word.lemma!r}, {expected}"
         for role in () if unknown or not noun_sorts else ROLES.get(word.kind, ()):
             if not any(word.accepts(sorts, role) for sorts in noun_sorts):
@@ -339,7 +339,7 @@ def _is_strings(value: object) -> bool:
 def _find_unexpected(keys: Iterable[str], known_keys: tuple[str, ...], line: int) -> Iterator[LexiconFinding]:
     for key in keys:
         if key not in known_keys:
-            yield (line, f"{key!r}, expected {_format_names(known_keys)}{_suggest_nearest(key, known_keys)}")
+            yield (line, f"{key!r}, expected {', '.join(known_keys)}{_suggest_nearest(key, known_keys)}")
 
 
 def _list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
@@ -360,7 +360,3 @@ def _list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
 
 def _suggest_nearest(name: str, known_names: Iterable[str]) -> str:
     return suggest(name, map(str, known_names))
-
-
-def _format_names(names: Iterable[str]) -> str:
-    return ", ".join(names)

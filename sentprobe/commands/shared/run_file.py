@@ -53,23 +53,18 @@ def list_settings(context: typer.Context) -> dict[str, FileOption]:
     """Return the settings of a command by their keys in a run file, in the order of the command's parameters."""
     parameters = inspect.signature(context.command.callback or read_run_file).parameters.values()
     annotated = (parameter for parameter in parameters if get_origin(parameter.annotation) is Annotated)
-    return {_find_key(parameter): _build_setting(parameter) for parameter in annotated}
-
-
-def _find_key(parameter: inspect.Parameter) -> str:
-    """Return the long name of a parameter's option without dashes, such as ``jobs`` or ``cache``."""
-    option = get_args(parameter.annotation)[1]
-    texts = [text for text in (option.default, *(option.param_decls or ())) if isinstance(text, str)]
-    long_names = [text.partition("/")[0] for text in texts if text.startswith("--")]
-    return (long_names or [parameter.name.replace("_", "-")])[0].removeprefix("--")
-
-
-def _build_setting(parameter: inspect.Parameter) -> FileOption:
-    kind, option, *_ = get_args(parameter.annotation)
-    if type(None) in get_args(kind):
-        (kind,) = set(get_args(kind)) - {type(None)}
-    is_list = get_origin(kind) is list
-    return FileOption(parameter.name, get_args(kind)[0] if is_list else kind, is_list, option.min)
+    settings: dict[str, FileOption] = {}
+    for parameter in annotated:
+        kind, option, *_ = get_args(parameter.annotation)
+        if type(None) in get_args(kind):
+            (kind,) = set(get_args(kind)) - {type(None)}
+        is_list = get_origin(kind) is list
+        # The key is the option's long name without dashes, such as jobs, or cache for --cache/--no-cache.
+        texts = [text for text in (option.default, *(option.param_decls or ())) if isinstance(text, str)]
+        long_names = [text.partition("/")[0] for text in texts if text.startswith("--")]
+        key = (long_names or [parameter.name.replace("_", "-")])[0].removeprefix("--")
+        settings[key] = FileOption(parameter.name, get_args(kind)[0] if is_list else kind, is_list, option.min)
+    return settings
 
 
 def read_run_file(context: typer.Context, path: Path | None) -> Path | None:

@@ -250,7 +250,7 @@ def audit_all(
     trials: dict[_WorkKey, _CueTrial] = {}
     with engines.make_engine(engines.EngineChoice(jobs=jobs)) as engine:
         for (key, _), cue_trial in engines.run_tasks_on_engine(
-            _run_work, iter(work.items()), engine, kept_message="nothing was audited"
+            engines.call_work, iter(work.items()), engine, kept_message="nothing was audited"
         ):
             trials[key] = cue_trial
             reporter.advance()
@@ -269,10 +269,6 @@ def audit_all(
 _WorkKey = tuple[str, Cue]
 _CueTrial = tuple[Trial, Mapping[str, int]]
 """The trial of a cue, and the numbers of structures (``Audit.structures``) that its features come from."""
-
-
-def _run_work(item: "tuple[_WorkKey, Callable[[], _CueTrial]]") -> _CueTrial:
-    return item[1]()  # a function of the module, since it is sent to other processes
 
 
 def _try_cue(

@@ -89,16 +89,6 @@ _ITEMS_DIGEST, _PREVIOUS_CARD = "items", "before"
 stays readable if the command is killed."""
 
 
-def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
-    """Return *card* if it describes the items at *path*. Otherwise return the old card that *card* stores, or None."""
-    if _ITEMS_DIGEST not in card:
-        return card
-    if _compute_digest(path) == card[_ITEMS_DIGEST]:
-        return {key: value for key, value in card.items() if key not in {_ITEMS_DIGEST, _PREVIOUS_CARD}}
-    previous = card.get(_PREVIOUS_CARD)
-    return previous if _is_header(previous) else None
-
-
 def _compute_digest(path: Path) -> str:
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
@@ -146,11 +136,19 @@ def read_jsonl(path: Path) -> ProbeDataset:
 
 
 def _read_card_file(path: Path) -> Mapping[str, Any] | None:
+    """Return the card that describes the items at *path*: that of its card file, or the old one stored in it."""
     card_path = get_card_path(path)
     if not card_path.is_file():
         return None
-    value = _parse_object("\n".join(line for _, line in read_lines(card_path)), str(card_path))
-    return _resolve_transition(value, path) if _is_header(value) else None
+    card = _parse_object("\n".join(line for _, line in read_lines(card_path)), str(card_path))
+    if not _is_header(card):
+        return None
+    if _ITEMS_DIGEST not in card:
+        return card
+    if _compute_digest(path) == card[_ITEMS_DIGEST]:
+        return {key: value for key, value in card.items() if key not in {_ITEMS_DIGEST, _PREVIOUS_CARD}}
+    previous = card.get(_PREVIOUS_CARD)
+    return previous if _is_header(previous) else None
 
 
 LocatedValue = tuple[str, Mapping[str, Any]]

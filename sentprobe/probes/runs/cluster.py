@@ -84,7 +84,13 @@ class EncodeAndTrainJob:
         runner = Runner(tasks, run=run, engine=INLINE_ENGINE, reporter=SilentReporter(), store=store)
         results: list[Result] = []
         for request in self.requests:
-            encoder = _check_encoder(encoders.get(request.encoder), request)
+            encoder = encoders.get(request.encoder)
+            (fingerprint,) = {result.encoder_fingerprint for result in request.results.values()}
+            if encoder is None or encoder.fingerprint != fingerprint:
+                raise SentprobeError(
+                    f"encoder {request.encoder}: a worker finds another model or file than the process "
+                    "that started the run; they must be the same"
+                )
             jobs = [_make_job(condition, encoder, shared_state) for condition in request.conditions]
             results += runner.execute_jobs(encoder, jobs, request.results)
         return JobResult(results=tuple(results), notes=tuple(collect_notes(encoders.values())))
@@ -178,17 +184,6 @@ def _add_word_source(shared_state: SharedState) -> SharedState:
         return shared_state
     source = make_word_source(shared_state.words, seed=shared_state.run.seed)
     return replace(shared_state, tasks=tuple(replace(task, words=source) for task in shared_state.tasks))
-
-
-def _check_encoder(encoder: Encoder | Baseline | None, request: JobRequest) -> Encoder | Baseline:
-    """Return *encoder*. Raises SentprobeError if it is None, or its fingerprint differs from that in *request*."""
-    (fingerprint,) = {result.encoder_fingerprint for result in request.results.values()}
-    if encoder is None or encoder.fingerprint != fingerprint:
-        raise SentprobeError(
-            f"encoder {request.encoder}: a worker finds another model or file than the process "
-            "that started the run; they must be the same"
-        )
-    return encoder
 
 
 def _make_job(

@@ -1,7 +1,7 @@
 """The function ``sentprobe.run``: it probes encoders on tasks, with controls, and reuses stored results."""
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
@@ -206,24 +206,18 @@ def prepare_draws(encoders: Sequence[kinds.EncoderSource], *, targets: Targets, 
         groups = [completed_tasks.build_encoders_with_files(source, seed=draw.seed) for source in sources]
         drawn = list(chain.from_iterable(groups))
         check_distinct("encoder", [encoder.name for encoder in drawn])
-        if run.draws > 1 and targets.suites:
-            _reject_ordered_vectors(drawn)
+        ordered = [encoder.name for encoder in drawn if kinds.depends_on_order(encoder)]
+        if ordered and run.draws > 1 and targets.suites:
+            raise UsageError(
+                f"{ordered[0]}: its vectors are in the order of one draw's sentences, but each draw has other "
+                "sentences; name the file of their sentences (file:VECTORS?sentences=FILE), or use one draw"
+            )
         for source, group in zip(sources, groups, strict=True):
             if isinstance(source, Spec):
                 specs |= dict.fromkeys((encoder.name for encoder in group), source)
         yield DrawnRun(draw, drawn, specs)
         # Models without random weights are loaded once for all draws.
         sources = list(chain.from_iterable(map(_select_reusable, sources, groups)))
-
-
-def _reject_ordered_vectors(encoders: Iterable[kinds.EncoderSource]) -> None:
-    """Raise UsageError if vectors are assigned to sentences by order only, since the sentences differ between draws."""
-    for encoder in encoders:
-        if kinds.depends_on_order(encoder):
-            raise UsageError(
-                f"{encoder.name}: its vectors are in the order of one draw's sentences, but each draw has other "
-                "sentences; name the file of their sentences (file:VECTORS?sentences=FILE), or use one draw"
-            )
 
 
 def _select_reusable(

@@ -180,7 +180,7 @@ class Runner:
         return INLINE_ENGINE if is_little else self._engine
 
     def _execute_work(self, work: "_ReadyWork", engine: Engine) -> Iterator[tuple[Hashable, Fits]]:
-        finished = engines.run_tasks_on_engine(_call_work, work, engine, kept_message=self._run.kept_note)
+        finished = engines.run_tasks_on_engine(engines.call_work, work, engine, kept_message=self._run.kept_note)
         with closing(finished) as finished_work:
             yield from ((key, fits) for (key, _), fits in finished_work)
 
@@ -275,10 +275,6 @@ class _ReadyWork:
                 del self.waiting_jobs[key]
                 return key, partial(self.work[key], pass_limits=limits)
         raise StopIteration
-
-
-def _call_work(work: tuple[Hashable, Callable[[], Fits]]) -> Fits:
-    return work[1]()
 
 
 _NO_WORK: tuple[Hashable, Fits] = (None, ())

@@ -9,7 +9,7 @@ from sentprobe.common.errors import SentprobeError, UsageError, escape_control_c
 from sentprobe.common.values import group_by
 from sentprobe.probes.similarity.distance_draws import estimate_over_draws
 from sentprobe.probes.similarity.gate_rates import MEASURED, OWN, GateDraw, GateRates, JudgedPair
-from sentprobe.probes.similarity.gate_tables import GateResults, format_average
+from sentprobe.probes.similarity.gate_tables import GateResults, format_average, list_cells
 from sentprobe.probes.similarity.gate_thresholds import HitLimits, check_names
 from sentprobe.probes.similarity.pair_scores import find_sign
 
@@ -23,7 +23,7 @@ def check_limits(results: GateResults, limits: HitLimits) -> None:
     for name in limits:
         if name in results.draws[0].left_out:
             raise UsageError(f"--max-false-hits {name}: this kind has no pair in the measured half; give --threshold")
-    check_names(limits, [draws[0].kind or draws[0].contrast for draws in results.list_cells()], "--max-false-hits")
+    check_names(limits, [draws[0].kind or draws[0].contrast for draws in list_cells(results.draws)], "--max-false-hits")
 
 
 def find_exceeding(results: GateResults, limits: HitLimits) -> dict[str, str]:
@@ -32,7 +32,7 @@ def find_exceeding(results: GateResults, limits: HitLimits) -> dict[str, str]:
     The upper end of the 95% interval is compared with the limit, so that few pairs cannot pass by chance.
     """
     exceeding = {}
-    for draws in results.list_cells():
+    for draws in list_cells(results.draws):
         limit = limits.get(draws[0].kind or draws[0].contrast, limits.get(""))
         values = [rates.false_hits for rates in draws]
         # Draws that agree do not tell how far the choice of their pairs may err.
@@ -86,7 +86,7 @@ def format_junit(results: GateResults, limits: HitLimits) -> str:
     exceeding, worse = find_exceeding(results, limits), find_worse(results)
     draw = results.draws[0]
     cases: dict[str, tuple[str, Sequence[GateRates]]] = {}
-    for draws in results.list_cells():
+    for draws in list_cells(results.draws):
         figures = f"false hits {format_average(draws, 'false_hits')}"
         if draws[0].same_pairs:
             figures += f", misses {format_average(draws, 'misses')} of {results.positives}"

@@ -106,7 +106,9 @@ class GateResults:
                 for name in ("false_hits", "misses", "auc"):
                     interval = values.pop(f"{name}_interval")
                     values |= {f"{name}_low": interval["low"], f"{name}_high": interval["high"]}
-                records.append({name: _get_known(value) for name, value in (facts | values).items()})
+                record = facts | values
+                unknown = [name for name, value in record.items() if isinstance(value, float) and isnan(value)]
+                records.append({**record, **dict.fromkeys(unknown)})  # JSON lacks nan
         return records
 
     def list_pair_records(self) -> list[dict[str, Any]]:
@@ -139,28 +141,20 @@ class GateResults:
     def _list_draws(self) -> tuple[GateDraw, ...]:
         return (*self.draws, *([self.other] if self.other else []))
 
-    def list_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return, for each contrast and form of the negatives, a tuple with one GateRates for each draw."""
-        return _list_cells(self.draws)
-
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of generated pairs, grouped as in list_cells. Leave out a group that a draw lacks."""
+        """Return the rates of generated pairs, with a tuple for each kind. Leave out a kind that a draw lacks."""
         cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 
 
-def _get_known(value: Any) -> Any:
-    """Return None for nan, which JSON lacks, and any other value unchanged."""
-    return None if isinstance(value, float) and isnan(value) else value
-
-
-def _list_cells(draws: Sequence[GateDraw]) -> list[tuple[GateRates, ...]]:
+def list_cells(draws: Sequence[GateDraw]) -> list[tuple[GateRates, ...]]:
+    """Return, for each contrast and form of the negatives, a tuple with one GateRates for each draw."""
     return [*zip(*(draw.rates for draw in draws), strict=True)]
 
 
 def _describe_draws(draws: Sequence[GateDraw], same_name: str) -> str:
     """Return a clause on the contrast or kind with most false hits: both forms, and areas under the ROC curve."""
-    by_subject = group_by(_list_cells(draws), lambda cell: cell[0].subject)
+    by_subject = group_by(list_cells(draws), lambda cell: cell[0].subject)
     cells = max(by_subject.values(), key=lambda cells: max(_average(cell, "false_hits") for cell in cells))
     rates = cells[0][0]
     contrast, pairs = CONTRASTS.get(rates.contrast), format_count(rates.pairs, "pair")
@@ -244,7 +238,7 @@ def _format_comparison_notes(comparison: GateComparison, positives: str) -> str:
 def build_gate_grid(results: GateResults, *, intervals: bool) -> Grid:
     """Build the table of rates. It has a row for each contrast and each form (voice, word order) of its negatives."""
     rows = []
-    for draws in (*results.list_cells(), *results.list_generated_cells()):
+    for draws in (*list_cells(results.draws), *results.list_generated_cells()):
         rates = draws[0]
         shares = [_format_rate(draws, field, intervals=intervals) for field in ("false_hits", "misses", "auc")]
         form = NEGATIVE_FORMS[NegativeKind(rates.form)] if rates.form else NO_VALUE
@@ -292,7 +286,7 @@ def format_gate_notes(results: GateResults) -> str:
         notes += [*_describe_misses(draw, results.same_name), *_describe_generated(draw), *results.pair_notes]
     if len(results.draws) > 1:
         notes += [f"Mean ± standard deviation of {len(results.draws)} draws."]
-    for draws in results.list_cells():
+    for draws in list_cells(results.draws):
         if ties := sum(rates.ties for rates in draws):
             notes += [f"{draws[0].name}: {format_count(ties, 'negative')} have exactly the positive's score."]
         if draw.measure != DECISION and (at_threshold := sum(rates.at_threshold for rates in draws)):

@@ -17,6 +17,7 @@ from helpers.thoroughness import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from sentprobe.common import engines
 from sentprobe.common.errors import ResultsError, SentprobeError
 from sentprobe.common.scratch import hold_lock
 from sentprobe.common.specs import parse_pair, parse_spec
@@ -277,14 +278,14 @@ def run_in_folder(folder: Path, *, force: bool = False) -> Result:
 
 def stop_after(finished: int, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the next run stop when it has trained the probes of *finished* conditions."""
-    work, count = runner._call_work, iter(range(finished))
+    work, count = engines.call_work, iter(range(finished))
 
     def call_work(*arguments: Any) -> Any:
         if next(count, None) is None:
             raise error
         return work(*arguments)
 
-    monkeypatch.setattr(runner, "_call_work", call_work)
+    monkeypatch.setattr(engines, "call_work", call_work)
 
 
 def list_stored_conditions(folder: Path) -> list[Condition]:
