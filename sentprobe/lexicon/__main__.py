@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sentprobe.common.errors import SentprobeError, UsageError
 from sentprobe.common.files import write_atomically
-from sentprobe.lexicon.read import english
+from sentprobe.lexicon.read import english, read_lexicon_text
 from sentprobe.lexicon.words import KEPT_FORMS, OPEN_KINDS, VERBS, Kind, format_kept_forms
 from sentprobe.lexicon.xtag import lexicon_from_lemmas, read_xtag
 
@@ -53,16 +53,16 @@ def make_parser() -> argparse.ArgumentParser:
 def make_lexicon(arguments: argparse.Namespace) -> None:
     """Write the lexicon file ``--out``; print to stderr the lemmas that lack a form in XTAG. Raises SentprobeError."""
     lemmas = {kind: tuple(dict.fromkeys(getattr(arguments, kind) or ())) for kind in OPEN_KINDS}
-    xtag_lexicon = lexicon_from_lemmas(read_xtag(arguments.database), lemmas)
-    for lemma in xtag_lexicon.omitted:
+    lexicon_text, omitted = lexicon_from_lemmas(read_xtag(arguments.database), lemmas)
+    for lemma in omitted:
         print(f"{NAME}: {lemma}", file=sys.stderr)
-    omitted_counts = Counter(lemma.kind for lemma in xtag_lexicon.omitted)
+    omitted_counts = Counter(lemma.kind for lemma in omitted)
     kept_kinds = {kind for kind in OPEN_KINDS if len(lemmas[kind]) > omitted_counts[kind]}
     if not (Kind.NOUN in kept_kinds and kept_kinds & VERBS):
         needed = "a noun (--noun) and a verb (--transitive, --intransitive)"
         raise UsageError(f"{arguments.database}: a lexicon needs {needed} with all forms there")
-    xtag_lexicon.read(f"{arguments.out} (not written)")
-    write_atomically(arguments.out, xtag_lexicon.text)
+    read_lexicon_text(lexicon_text, f"{arguments.out} (not written)")  # raises LexiconError if two words share a form
+    write_atomically(arguments.out, lexicon_text)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ from sentprobe.common.errors import UsageError
 from sentprobe.common.reading import open_input
 from sentprobe.lexicon.draft import write_lexicon_text
 from sentprobe.lexicon.lexicon import Lexicon
-from sentprobe.lexicon.read import read_lexicon_text
 from sentprobe.lexicon.words import (
     FORMS,
     OPEN_KINDS,
@@ -76,18 +75,6 @@ class OmittedLemma:
         return f"{self.kind} {self.lemma!r} left out: XTAG lacks {', '.join(self.missing)}"
 
 
-@dataclass(frozen=True, slots=True)
-class XtagLexicon:
-    """The text of a lexicon file, and the requested lemmas that were left out."""
-
-    text: str
-    omitted: tuple[OmittedLemma, ...]
-
-    def read(self, source: str = "xtag.toml") -> Lexicon:
-        """Return the lexicon that the field *text* describes. Raises LexiconError if two words share a form."""
-        return read_lexicon_text(self.text, source)
-
-
 def read_xtag(path: Path) -> Xtag:
     """Return the database in a file, which may be compressed with gzip. Raises XtagError."""
     table: dict[tuple[str, Form], dict[str, None]] = {}
@@ -133,8 +120,8 @@ def parse_analyses(line: str, where: str) -> Iterator[tuple[str, Form, str]]:
                 yield from ((lemma.strip(), form, text.strip()) for form in forms)
 
 
-def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> XtagLexicon:
-    """Return a lexicon of the lemmas, with forms from the database; it omits lemmas for which XTAG lacks a form."""
+def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> tuple[str, list[OmittedLemma]]:
+    """Return the text of a lexicon file with the lemmas, and the lemmas left out since XTAG lacks a form."""
     words: list[Word] = []
     omitted: list[OmittedLemma] = []
     for kind in OPEN_KINDS:
@@ -147,7 +134,7 @@ def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> Xta
     chosen = {kind: tuple(w.lemma for w in words if w.kind is kind) for kind in OPEN_KINDS}
     vocabularies = {VOCABULARY_NAME: Vocabulary(VOCABULARY_NAME, chosen)}
     lexicon = Lexicon("xtag", tuple(words), vocabularies)
-    return XtagLexicon(write_lexicon_text(lexicon), tuple(omitted))
+    return write_lexicon_text(lexicon), omitted
 
 
 def _make_word(xtag: Xtag, lemma: str, kind: Kind) -> Word:

@@ -16,7 +16,6 @@ from sentprobe.common.errors import UsageError, check_whole
 from sentprobe.common.specs import OptionPair, Spec, choose_member, parse_spec, replace_options
 from sentprobe.probes.datasets.dataset import Indices, ProbeDataset, Split
 from sentprobe.probes.encoders.encoder import Baseline, Capabilities, Encoder, Half, Vectors, digest, get_capabilities
-from sentprobe.probes.statistics import Floats
 
 
 class Rounding(StrEnum):
@@ -227,24 +226,13 @@ MIN_VARIANCE_SHARE = 1e-9
 """Directions with less than this share of the greatest variance are treated as rounding errors."""
 
 
-@dataclass(frozen=True, slots=True)
-class Eraser:
-    """An affine map of vectors that erases the labels of a dataset."""
+def erase_labels(vectors: Vectors, training_vectors: Vectors, targets: Indices) -> Vectors:
+    """Return *vectors* after an affine map, fitted to training vectors, that erases their labels, (n, dim) float32.
 
-    mean: Floats
-    """The mean of the training vectors, (dim,)."""
-    projection: Floats
-    """A matrix (dim, dim) whose product with a centred vector is subtracted from the vector."""
-
-    def apply(self, vectors: Vectors) -> Vectors:
-        """Return the vectors after the erasure, (n, dim) float32."""
-        return np.asarray(vectors - (vectors - self.mean) @ self.projection.T, np.float32)
-
-
-def find_eraser(vectors: Vectors, targets: Indices) -> Eraser:
-    """Fit an eraser of labels to the training vectors, (n, dim) float32, and their labels *targets*, (n,) int64."""
-    mean = vectors.mean(axis=0, dtype=np.float64)
-    centred = vectors - mean
+    - training_vectors, targets: (m, dim) float32, and the label of each, (m,) int64
+    """
+    mean = training_vectors.mean(axis=0, dtype=np.float64)
+    centred = training_vectors - mean
     labels = np.eye(int(targets.max()) + 1)[targets]
     values, axes = np.linalg.eigh(centred.T @ centred / len(centred))
     varies = values > MIN_VARIANCE_SHARE * values[-1]
@@ -254,7 +242,8 @@ def find_eraser(vectors: Vectors, targets: Indices) -> Eraser:
     directions, sizes, _ = np.linalg.svd(cross, full_matrices=False)
     directions = directions[:, sizes > MIN_VARIANCE_SHARE]
     # r(x) = x - W+ P W (x - mean): W whitens, and P projects onto the columns of W Cov(x, labels).
-    return Eraser(mean, (axes[:, varies] * spread) @ directions @ directions.T @ white)
+    projection = (axes[:, varies] * spread) @ directions @ directions.T @ white
+    return np.asarray(vectors - (vectors - mean) @ projection.T, np.float32)
 
 
 def check_erasable(data: ProbeDataset) -> ProbeDataset:
@@ -300,7 +289,7 @@ class ErasedEncoder:
     def erase(self, vectors: Vectors, training_vectors: Vectors) -> Vectors:
         """Erase the labels from vectors; *training_vectors* are those of :attr:`training_sentences`."""
         targets = self.data.splits[Split.TRAIN].targets
-        return find_eraser(training_vectors, targets).apply(vectors)
+        return erase_labels(vectors, training_vectors, targets)
 
 
 def make_erased_encoder(
