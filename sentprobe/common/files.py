@@ -210,11 +210,7 @@ def making_folder(folder: Path) -> Iterator[None]:
 
 
 def to_local_path(path: Path) -> str:
-    """Return *path* as an absolute path, which no library mistakes for a URL or a home folder.
-
-    >>> to_local_path(Path("/tables/~/s3:x"))
-    '/tables/~/s3:x'
-    """
+    """Return *path* as an absolute path, which no library mistakes for a URL or a home folder."""
     return os.path.abspath(path)  # noqa: PTH100 - Path.resolve would follow links
 
 

@@ -278,9 +278,6 @@ def escape_formula(value: object) -> object:
     """Return a value for CSV; what a spreadsheet would read as a formula gets an apostrophe in front.
 
     That is a text, or a part of it after a sign at which some spreadsheets begin a new cell, even within quotes.
-
-    >>> escape_formula("=1+1"), escape_formula("a;=1+1"), escape_formula("bow"), escape_formula(-0.5)
-    ("'=1+1", "a;'=1+1", 'bow', -0.5)
     """
     if not isinstance(value, str):
         return value
@@ -301,20 +298,12 @@ def format_csv_row(fields: Iterable[object], *, separator: str = ",", padded: bo
 
 
 def pad_formula(value: object) -> object:
-    """Return a value for a table whose reader strips fields; a text that would be a formula gets a blank in front.
-
-    >>> pad_formula("=1+1"), pad_formula("bow")
-    (' =1+1', 'bow')
-    """
+    """Return a value for a table whose reader strips fields; a text that would be a formula gets a blank in front."""
     return f" {value}" if isinstance(value, str) and _is_formula(value) else value
 
 
 def unpad_formula(text: str) -> str:
-    """Return the text that :func:`pad_formula` padded.
-
-    >>> unpad_formula(" =1+1"), unpad_formula(" bow")
-    ('=1+1', ' bow')
-    """
+    """Return the text that :func:`pad_formula` padded."""
     return text[1:] if text.startswith(" ") and _is_formula(text) else text
 
 

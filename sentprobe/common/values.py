@@ -107,13 +107,7 @@ _DANGEROUS = re.compile(f"[{DANGEROUS_CHARACTERS}]")
 
 
 def format_json(value: object, **options: Any) -> str:
-    r"""Return JSON in Unicode, the inverse of :func:`parse_json`; control characters in texts are escaped.
-
-    *options* are those of ``json.dumps``.
-
-    >>> print(format_json(["é", "\u202e"]))
-    ["é", "\u202e"]
-    """
+    """Return JSON in Unicode, the inverse of :func:`parse_json`; control characters in texts are escaped."""
     text = json.dumps(value, ensure_ascii=False, **options)
     return _DANGEROUS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 

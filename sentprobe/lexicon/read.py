@@ -41,15 +41,11 @@ def read_lexicon(path: Path, *, cache: Path | None = None, language: Language = 
 
 
 def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up, language: Language = ENGLISH) -> Lexicon:
-    r"""Return the lexicon in the TOML *text* of a lexicon file; *source* is the file's name in error messages.
+    """Return the lexicon in the TOML *text* of a lexicon file; *source* is the file's name in error messages.
 
     A file without a section for determiners, relativizers or modals gets these words from the built-in lexicon. A file
     without a vocabulary gets the vocabulary ``all`` with all its words. *ask* returns the inflected forms that the text
     does not state. Raises LexiconError, whose message lists all problems.
-
-    >>> lexicon = read_lexicon_text("[noun]\nwolf = {}\n[intransitive]\nhowl = {}", "my.toml")
-    >>> lexicon.find("wolves")[0][1].name
-    'NNS'
     """
     from sentprobe.lexicon.lexicon_checks import find_problems
 

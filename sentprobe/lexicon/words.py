@@ -171,12 +171,7 @@ class Word:
         return (self.sort, *self.further_sorts)
 
     def accepts(self, sorts: Collection[str], role: str = MODIFIED) -> bool:
-        """Say whether a verb accepts a noun of these *sorts* in *role*, or an adjective or relativizer can modify it.
-
-        >>> verb = Word("disable", Kind.TRANSITIVE, {}, takes={"patient": ("thing",)})
-        >>> verb.accepts(["thing"], "patient"), verb.accepts(["thing"], "agent")
-        (True, False)
-        """
+        """Say whether a verb accepts a noun of these *sorts* in *role*, or an adjective or relativizer modifies it."""
         taken = self.takes.get(role, (PERSON,) if self.kind in VERBS else ())
         is_negated = any(name.startswith(NOT) for name in taken)
         is_excluded = any(f"{NOT}{sort}" in taken for sort in sorts)
@@ -261,11 +256,7 @@ def format_kept_forms(words: Iterable[Word]) -> str:
 
 
 def guess_form(lemma: str, kind: Kind, form: Form, ask: FormSource = look_up) -> str | None:
-    """Return the spelling of a form that a lexicon file does not state, or None if the file must state it.
-
-    >>> guess_form("the", Kind.DETERMINER, Form.DT_PL), guess_form("who", Kind.RELATIVIZER, Form.WP)
-    ('the', None)
-    """
+    """Return the spelling of a form that a lexicon file does not state, or None if the file must state it."""
     if kind in (Kind.DETERMINER, Kind.MODAL):
         return lemma
     return None if kind is Kind.RELATIVIZER else inflect(lemma, form, ask)

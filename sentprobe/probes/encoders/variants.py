@@ -89,10 +89,7 @@ class StorageOptions:
 
 
 def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
-    """Parse the command-line options --dims and --quantize. The unchanged vectors (0, float32) are always included.
-
-    An option that the user left out is None. Raises UsageError.
-    """
+    """Parse --dims and --quantize (None: left out); unchanged vectors are always included. Raises UsageError."""
     pairs = [(name, text) for name, text in (("dims", dims), ("quantize", quantize)) if text is not None]
     options = replace_options(StorageOptions(), pairs, owner="probe run")
     return make_storage_options(() if dims is None else options.dims, options.quantize)

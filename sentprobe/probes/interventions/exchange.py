@@ -212,10 +212,6 @@ def exchange(states: Vectors, directions: Vectors | None) -> Vectors:
 
     - states: the states of n pairs of sentences at k words, (n, 2, k, dim)
     - directions: a direction of length 1 for each pair, (n, dim); None: the whole states are exchanged
-
-    >>> pair = np.array([[[[1, 5]], [[3, 7]]]], np.float32)  # one pair, one word, two dimensions
-    >>> exchange(pair, np.array([[1, 0]], np.float32))[0, :, 0].tolist()
-    [[3.0, 5.0], [1.0, 7.0]]
     """
     sources = states[:, ::-1]
     if directions is None:

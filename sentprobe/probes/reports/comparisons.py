@@ -311,11 +311,7 @@ def build_figure_cells(comparison: TestedDifference) -> tuple[GridCell, ...]:
 
 
 def format_points(share: float) -> str:
-    """Format a difference of accuracies (-1 to 1) in percentage points, with a sign unless it rounds to 0.
-
-    >>> format_points(0.0123), format_points(-0.0001)
-    ('+1.2', '0.0')
-    """
+    """Format a difference of accuracies (-1 to 1) in points, such as "+1.2"; without a sign if it rounds to 0."""
     text = f"{100 * share:+.1f}"
     return "0.0" if float(text) == 0 else text
 

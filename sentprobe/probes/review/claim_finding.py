@@ -124,9 +124,6 @@ def compute_draws_needed(
     - prior_freedom: the degrees of freedom that the variances of other differences in the table add to the t-test
 
     The result is None if the difference or the deviation is 0.
-
-    >>> compute_draws_needed(0.02, 0.01, level=0.05)
-    5
     """
     if not difference or not deviation:
         return None

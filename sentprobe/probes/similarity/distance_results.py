@@ -51,11 +51,7 @@ class GeometryScore:
 
 
 def format_answers(scores: Floats) -> str:
-    """Return scores of 0, 0.5 and 1 as the digits 0, 1 and 2; the inverse of :meth:`GeometryScore.answers`.
-
-    >>> format_answers(np.array([[0.5, 1.0], [0.0, 1.0]]))
-    '1202'
-    """
+    """Return scores of 0, 0.5 and 1 as the digits 0, 1 and 2; the inverse of :meth:`GeometryScore.answers`."""
     return "".join(map(str, (2 * scores).astype(int).reshape(-1).tolist()))
 
 
