@@ -9,7 +9,7 @@ import os
 import socket
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -184,7 +184,9 @@ def describe_failure(error: exceptions.HTTPError, *, has_key: bool) -> str:
     """
     if not has_key:
         return quote_server(first_line(error), has_key=has_key)
-    *_, cause = _list_causes(error)
+    cause: BaseException = error
+    while deeper := cause.__cause__ or cause.__context__:
+        cause = deeper
     if isinstance(cause, ssl.SSLCertVerificationError):
         reason = cause.verify_message  # one of OpenSSL's own texts
     elif isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError | socket.gaierror) and cause.errno:
@@ -192,9 +194,3 @@ def describe_failure(error: exceptions.HTTPError, *, has_key: bool) -> str:
     else:
         reason = "" if cause is error else type(cause).__name__
     return ": ".join(filter(None, (type(error).__name__, reason)))
-
-
-def _list_causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__

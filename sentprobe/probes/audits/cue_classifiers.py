@@ -9,7 +9,6 @@ from itertools import chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sentprobe.common.errors import import_module_of_extra
 from sentprobe.probes.audits.cue_features import Features
@@ -135,15 +134,12 @@ def sample_units(part: TrialItems, *, limit: int, seed: int) -> TrialItems:
 def score_answers(answers: Indices, test: TrialItems, *, strict: float) -> ModelScore:
     """Compute the accuracy of predicted labels, (n,), with intervals that allow for dependent items of one unit."""
     right = answers == test.targets
-    low, high = (_compute_interval(right, test, confidence=level) for level in (0.95, strict))
+    levels, units = (0.95, strict), len(np.unique(test.units))
+    if test.mirrored:  # as if each unit were one item
+        low, high = (wilson(float(right.mean()) * units, units, confidence=level) for level in levels)
+    else:
+        low, high = (accuracy_interval(right, test.units.tolist(), confidence=level) for level in levels)
     return ModelScore(int(right.sum()), len(right), low, high)
-
-
-def _compute_interval(right: NDArray[np.bool_], test: TrialItems, *, confidence: float) -> Interval:
-    if not test.mirrored:
-        return accuracy_interval(right, test.units.tolist(), confidence=confidence)
-    unit_count = len(np.unique(test.units))
-    return wilson(float(right.mean()) * unit_count, unit_count, confidence=confidence)
 
 
 _Answers = Mapping[Classifier, Indices]

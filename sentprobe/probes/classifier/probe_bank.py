@@ -289,8 +289,9 @@ def _apply_masks(bank: Bank, units: Tensor, masks: Masks) -> Tensor:
 def _compute_output(bank: Bank, hidden: Tensor) -> Tensor:
     if bank.is_linear:
         return _split_probes(bank, hidden)
-    if bank.has_joint_output:
-        return _multiply_outputs(bank, hidden)
+    if bank.has_joint_output:  # all probes have one width, so that one batched product gives (P, labels, b)
+        weights = bank.output.view(len(bank.output), len(bank.points), -1).transpose(0, 1)  # (P, labels, width)
+        return torch.baddbmm(bank.output_biases[:, :, None], weights, _split_probes(bank, hidden))
     logits = hidden.new_empty(len(bank.points), len(bank.output), hidden.shape[1])
     # One product per probe, since probes differ in width.
     for index, segment in enumerate(bank.segments):
@@ -301,12 +302,6 @@ def _compute_output(bank: Bank, hidden: Tensor) -> Tensor:
 def _split_probes(bank: Bank, units: Tensor) -> Tensor:
     """Return the units of probes that have one width, (units, b), as (P, width, b), a view."""
     return units.view(len(bank.points), -1, units.shape[1])
-
-
-def _multiply_outputs(bank: Bank, hidden: Tensor) -> Tensor:
-    """Return the logits of probes that have one width by one batched product, (P, labels, b)."""
-    weights = bank.output.view(len(bank.output), len(bank.points), -1).transpose(0, 1)  # (P, labels, width)
-    return torch.baddbmm(bank.output_biases[:, :, None], weights, _split_probes(bank, hidden))
 
 
 def _backpropagate_output(bank: Bank, error: Tensor, hidden: Tensor, *, into: Bank) -> Tensor:

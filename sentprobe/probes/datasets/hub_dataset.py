@@ -109,7 +109,8 @@ def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
     if licence:
         yield f"license: {licence}"
     yield from ("annotations_creators:", "- machine-generated", "multilinguality:", "- monolingual")
-    yield from ("size_categories:", f"- {_name_size_category(total)}")
+    category = next((name for limit, name in _SIZE_CATEGORIES.items() if total < limit), "10M<n<100M")
+    yield from ("size_categories:", f"- {category}")
     yield from ("task_categories:", "- text-classification")
     yield from ("tags:", "- probing", "- sentence-embeddings", "- sentprobe")
     yield "dataset_info:"
@@ -126,11 +127,6 @@ def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
             for folder, facts in configs.items()
         }
     )
-
-
-def _name_size_category(items: int) -> str:
-    """Return the hub's size category for a number of items, such as "1K<n<10K" for 1,000."""
-    return next((category for limit, category in _SIZE_CATEGORIES.items() if items < limit), "10M<n<100M")
 
 
 def _format_folder_text(configs: Configs, licence: str, get_question: Callable[[str], str]) -> Iterator[str]:
