@@ -67,11 +67,7 @@ def describe_word_overlap(change: str) -> str:
 
 
 def find_tables(change: str) -> list[str]:
-    """Return the names of the tables of words that a change uses.
-
-    >>> find_tables("replace finite number"), find_tables("insert after verb the NOUN"), find_tables("delete by.case")
-    (['number'], ['NOUN'], [])
-    """
+    """Return the names of the tables of words that a change uses."""
     name, *arguments = change.split()
     return arguments[1:] if name == "replace" else [word for word in arguments if word.isupper()]
 
@@ -165,11 +161,7 @@ def apply_edit(
 
 
 def find_first_change(good: Sequence[str], bad: Sequence[str]) -> int:
-    """Return the number, from 1, of the first token in which two sentences differ.
-
-    >>> find_first_change(["who", "slept"], ["who", "slept", "the", "man"])
-    3
-    """
+    """Return the number, from 1, of the first token in which two sentences differ."""
     return next(number for number, (a, b) in enumerate(zip_longest(good, bad), 1) if a != b)
 
 

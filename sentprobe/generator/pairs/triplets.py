@@ -158,10 +158,7 @@ class TripletSpace:
         return sum(stratum.count for stratum in self.strata)
 
     def sample(self, count: int, *, seed: int) -> "TripletSet":
-        """Return *count* different triplets, spread evenly over the strata, in random order (see :meth:`check_count`).
-
-        Raises UsageError.
-        """
+        """Return *count* different triplets, spread evenly over the strata, in random order. Raises UsageError."""
         self.check_count(count)
         return self.sample_unchecked(count, seed=seed)
 
