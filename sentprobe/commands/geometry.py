@@ -12,6 +12,7 @@ from sentprobe.commands.shared import output_paths
 from sentprobe.commands.shared.help import map_given_options
 from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_reuse, write_tables
+from sentprobe.common.errors import UsageError
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.processes import check_count, limit_threads
 from sentprobe.common.screen import print_message, show_bars
@@ -82,8 +83,8 @@ def geometry(
     caption = find_caption(latex, style)
     chosen_nearness = choose_member(measures.Nearness, nearness, what="nearness")
     grouping = None if by is None else choose_member(distance_tables.GroupedBy, by, what="group")
-    if grouping is not None:
-        distance_tables.check_group_nearness(chosen_nearness)
+    if grouping is not None and chosen_nearness is not measures.Nearness.COSINE:
+        raise UsageError(f"groups are measured by cosine only: remove --by or --nearness {nearness}")
     check_count("threads", threads)
     files, other_words = inputs.split_triplet_files(sentences or ())
     inputs.reject_unused_options(map_given_options(context), sentences or (), files)

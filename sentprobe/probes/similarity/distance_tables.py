@@ -173,12 +173,6 @@ def build_group_grid(results: Sequence[GeometryResult], by: GroupedBy, *, interv
     return Grid((by.value, *names), tuple(rows))
 
 
-def check_group_nearness(nearness: Nearness) -> None:
-    """Raise UsageError if the nearness is not cosine."""
-    if nearness is not Nearness.COSINE:
-        raise UsageError(f"groups are measured by cosine only: remove --by or --nearness {nearness.value}")
-
-
 def format_notes(results: Sequence[GeometryResult], nearness: Nearness, *, by: GroupedBy | None = None) -> str:
     """Return the notes below the table of encoders or, with *by*, below the table of groups."""
     draws = len(drawn.list_seeds(results))

@@ -326,7 +326,7 @@ def prepare_pairs(
         n=n,
         material=material,
         own_pairs=loaded,
-        lengths=text_pairs.count_lengths(loaded),
+        lengths=Counter(len(pair.first.split()) for pair in loaded),
         pair_notes=notes,
         paraphrases=() if paraphrases is None else text_pairs.read_paraphrases(Path(paraphrases)),
     )

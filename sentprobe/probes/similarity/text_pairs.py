@@ -187,11 +187,6 @@ def score_own_pairs(scorer: PairScorer, pairs: Sequence[TextPair]) -> list[Score
     return cells
 
 
-def count_lengths(pairs: Iterable[TextPair]) -> Counter[int]:
-    """Count the pairs by the number of tokens in the first text."""
-    return Counter(len(pair.first.split()) for pair in pairs)
-
-
 SURPLUS = 10
 """The ratio of sampled to requested triplets, since many sampled triplets do not have a suitable length."""
 
