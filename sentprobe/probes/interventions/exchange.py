@@ -22,18 +22,11 @@ from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.encoders.encoder import EncoderError, Vectors
 from sentprobe.probes.encoders.models.hf import HfModel
 from sentprobe.probes.encoders.models.model_parts import find_blocks
+from sentprobe.probes.interventions.mirror_units import MirrorUnits
 
 BatchReader: TypeAlias = Callable[[Any, Tensor, Any, Sequence[int]], Tensor]
 """A function that reads values, (batch, ...), from a batch. Its arguments: the model's output, the last hidden states,
 (batch, time, dim), the tokenizer's output, and the numbers of the sentences."""
-
-
-@dataclass(frozen=True, slots=True)
-class MarkedSentences:
-    """Sentences, and the positions of k words in each, (n, k) int64. A state is that of a word's last token."""
-
-    texts: Sequence[str]
-    words: Indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +44,15 @@ class StateModel:
         """The number of layers."""
         return len(self.blocks) + 1
 
-    def read_states(self, sentences: MarkedSentences, reporter: Reporter) -> Vectors:
-        """Return the states at the words of n sentences in each layer, (layers, n, k, dim) float32."""
-        states = np.concatenate([*self._read_batches(sentences, reporter)], axis=1)
-        order = np.argsort(self._order_by_length(sentences), kind="stable")
+    def read_states(self, units: MirrorUnits, reporter: Reporter) -> Vectors:
+        """Return the states at the last tokens of k words of n sentences in each layer, (layers, n, k, dim) float32."""
+        states = np.concatenate([*self._read_batches(units, reporter)], axis=1)
+        order = np.argsort(self._order_by_length(units), kind="stable")
         return np.ascontiguousarray(states[:, order])
 
-    def _read_batches(self, sentences: MarkedSentences, reporter: Reporter) -> Iterator[Vectors]:
-        for rows in self._split_batches(sentences):
-            tokens, places = self._tokenize(sentences, rows)
+    def _read_batches(self, units: MirrorUnits, reporter: Reporter) -> Iterator[Vectors]:
+        for rows in self._split_batches(units):
+            tokens, places = self._tokenize(units, rows)
             inputs: dict[int, Tensor] = {}
             hooks = [
                 block.register_forward_pre_hook(partial(_record_input, inputs, number), with_kwargs=True)
@@ -79,7 +72,7 @@ class StateModel:
 
     def run_batches(
         self,
-        sentences: MarkedSentences,
+        units: MirrorUnits,
         read: BatchReader,
         reporter: Reporter,
         *,
@@ -91,8 +84,8 @@ class StateModel:
         - states: the states that replace those of *layer* at the words, (n, k, dim); None: nothing is replaced
         """
         parts: list[NDArray[np.float32]] = []
-        for rows in self._split_batches(sentences):
-            tokens, places = self._tokenize(sentences, rows)
+        for rows in self._split_batches(units):
+            tokens, places = self._tokenize(units, rows)
             values = None if states is None else torch.from_numpy(states[rows]).to(places.device)
             with self._replacing_states(layer, places, values):
                 output = self.model.run(tokens)
@@ -102,26 +95,26 @@ class StateModel:
             with torch.inference_mode():
                 parts.append(read(output, last, tokens, rows).float().cpu().numpy())
             reporter.advance(len(rows))
-        order = np.argsort(self._order_by_length(sentences), kind="stable")
+        order = np.argsort(self._order_by_length(units), kind="stable")
         return np.ascontiguousarray(np.concatenate(parts)[order])
 
-    def _order_by_length(self, sentences: MarkedSentences) -> list[int]:
+    def _order_by_length(self, units: MirrorUnits) -> list[int]:
         # Sentences of similar length share a batch, so that little of it is padding.
-        return sorted(range(len(sentences.texts)), key=lambda row: len(sentences.texts[row]))
+        return sorted(range(len(units.sentences)), key=lambda row: len(units.sentences[row]))
 
-    def _split_batches(self, sentences: MarkedSentences) -> Iterator[list[int]]:
-        order = self._order_by_length(sentences)
+    def _split_batches(self, units: MirrorUnits) -> Iterator[list[int]]:
+        order = self._order_by_length(units)
         yield from (order[start : start + self.model.batch] for start in range(0, len(order), self.model.batch))
 
-    def _tokenize(self, sentences: MarkedSentences, rows: Sequence[int]) -> tuple[Any, Tensor]:
+    def _tokenize(self, units: MirrorUnits, rows: Sequence[int]) -> tuple[Any, Tensor]:
         """Return the tokenizer's output of a batch, and the positions of its words' last tokens, (batch, k) int64."""
-        framed = [self.model.frame.add_to(sentences.texts[row]) for row in rows]
+        framed = [self.model.frame.add_to(units.sentences[row]) for row in rows]
         tokens = self.model.tokenize(framed)
-        names = [f"probe word {number + 1}" for number in range(sentences.words.shape[1])]
-        words = [dict(zip(names, sentences.words[row].tolist(), strict=True)) for row in rows]
+        names = [f"probe word {number + 1}" for number in range(units.words.shape[1])]
+        words = [dict(zip(names, units.words[row].tolist(), strict=True)) for row in rows]
         places = torch.stack([self.model.find_tokens(name, framed, words, tokens) for name in names], dim=1)
         if lacking := (places < 0).any(1).nonzero().flatten().tolist():
-            text = sentences.texts[rows[lacking[0]]]
+            text = units.sentences[rows[lacking[0]]]
             raise EncoderError(
                 f"{self.model.name}: a word asked about has no token in {text!r}: it is cut off or absent"
             )

@@ -14,7 +14,6 @@ from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.encoders.encoder import Vectors
 from sentprobe.probes.interventions.exchange import (
     DirectionKind,
-    MarkedSentences,
     StateModel,
     exchange,
     find_direction,
@@ -160,30 +159,30 @@ def measure_interventions(
     """
     if unknown := {*test.slots.tolist()} - {*train.slots.tolist()}:
         raise UsageError(f"no pair to learn from asks about another word {min(unknown) + 1}; more pairs are needed")
-    marked, others = (MarkedSentences(units.sentences, units.words) for units in (test, train))
     if min(len(train), len(test)) < 2:
         raise UsageError(
             f"{len(train)} mirror pairs to learn from and {len(test)} to measure; at least 2 of each are needed"
         )
-    reporter.begin("read states", 2 * len(marked.texts) + len(others.texts))
+    reporter.begin("read states", 2 * len(test.sentences) + len(train.sentences))
     states, training_states = (
         values.reshape(model.layers, len(units), 2, *values.shape[2:])
-        for values, units in ((model.read_states(marked, reporter), test), (model.read_states(others, reporter), train))
+        for units in (test, train)
+        for values in [model.read_states(units, reporter)]
     )
     coins = np.random.default_rng((seed, 45)).integers(2, size=len(train))
     if coins.min() == coins.max():  # all labels turned, or none, would be learned as the labels are
         coins[0] ^= 1
-    margins = readout.compute_margins(model.run_batches(marked, readout.read, reporter))
+    margins = readout.compute_margins(model.run_batches(test, readout.read, reporter))
     mirror = average_pairs(2 * margins.mean(axis=(1, 2)))
 
     def compute_effect(layer: int, directions: Vectors | None) -> Floats:
         replaced = exchange(states[layer], directions).reshape(-1, *states.shape[3:])
-        values = model.run_batches(marked, readout.read, reporter, layer=layer, states=replaced)
+        values = model.run_batches(test, readout.read, reporter, layer=layer, states=replaced)
         return np.asarray((margins - readout.compute_margins(values)).mean(axis=(1, 2)), np.float64)
 
     effects: list[LayerEffect] = []
     for layer in layers:
-        reporter.begin(f"exchange in layer {layer}", len(marked.texts) * 6)
+        reporter.begin(f"exchange in layer {layer}", len(test.sentences) * 6)
         learned = {kind: _learn(kind, training_states[layer], train, train.labels) for kind in LEARNED}
         # a seed of its own: the figures of a layer do not depend on which others are asked for
         generator = np.random.default_rng((seed, 46, layer))

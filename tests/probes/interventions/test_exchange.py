@@ -19,7 +19,7 @@ from sentprobe.probes.encoders.encoder import EncoderError, Vectors
 from sentprobe.probes.encoders.models.hf import HfEncoder, load_hf
 from sentprobe.probes.encoders.models.model_parts import Pooling, pool_states
 from sentprobe.probes.interventions import exchange as ex
-from sentprobe.probes.interventions.mirror_units import find_mirror_units
+from sentprobe.probes.interventions.mirror_units import MirrorUnits, find_mirror_units
 
 REPORTER = SilentReporter()
 STATES = arrays(np.float32, (3, 2, 2, 4), elements=st.floats(-8, 8, width=32))
@@ -69,9 +69,8 @@ def encoder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return load_hf(spec, predicts_words=request.param != "Bert")[0]
 
 
-def mark_sentences() -> ex.MarkedSentences:
-    units = find_mirror_units(make_role_data(), Split.TEST, english(), n=3)
-    return ex.MarkedSentences(units.sentences, units.words)
+def find_units() -> MirrorUnits:
+    return find_mirror_units(make_role_data(), Split.TEST, english(), n=3)
 
 
 def read_pooled(_output: Any, states: torch.Tensor, tokens: Any, _rows: object) -> torch.Tensor:
@@ -80,10 +79,10 @@ def read_pooled(_output: Any, states: torch.Tensor, tokens: Any, _rows: object) 
 
 def test_states_stand_at_the_words(encoder: HfEncoder) -> None:
     """The input of the first block has no context: a word at a place has one state, in whatever sentence."""
-    sentences = mark_sentences()
-    states = ex.open_states(encoder.store.model).read_states(sentences, REPORTER)
+    units = find_units()
+    states = ex.open_states(encoder.store.model).read_states(units, REPORTER)
     assert states.shape == (3, 6, 2, 16)
-    keys = [(text.split()[at], at) for text, row in zip(sentences.texts, sentences.words, strict=True) for at in row]
+    keys = [(text.split()[at], at) for text, row in zip(units.sentences, units.words, strict=True) for at in row]
     by_key: dict[object, Vectors] = {}
     for key, state in zip(keys, states[0].reshape(-1, 16), strict=True):
         assert np.allclose(by_key.setdefault(key, state), state, atol=1e-6)
@@ -92,31 +91,31 @@ def test_states_stand_at_the_words(encoder: HfEncoder) -> None:
 
 @pytest.mark.parametrize("layer", [0, 1, 2])
 def test_own_states_change_nothing_and_others_do(encoder: HfEncoder, layer: int) -> None:
-    sentences, model = mark_sentences(), ex.open_states(encoder.store.model)
-    states = model.read_states(sentences, REPORTER)[layer]
-    plain = model.run_batches(sentences, read_pooled, REPORTER)
-    same = model.run_batches(sentences, read_pooled, REPORTER, layer=layer, states=states)
+    units, model = find_units(), ex.open_states(encoder.store.model)
+    states = model.read_states(units, REPORTER)[layer]
+    plain = model.run_batches(units, read_pooled, REPORTER)
+    same = model.run_batches(units, read_pooled, REPORTER, layer=layer, states=states)
     assert np.allclose(plain, same, atol=1e-6)
     shift = np.arange(16, dtype=np.float32)  # a constant would vanish in the normalization of GPT-2's blocks
-    other = model.run_batches(sentences, read_pooled, REPORTER, layer=layer, states=states + shift)
+    other = model.run_batches(units, read_pooled, REPORTER, layer=layer, states=states + shift)
     assert np.abs(other - plain).max() > 0.01
     if layer == 2:  # nothing follows but the mean over all tokens, of which two are higher
         words = [len(text.split()) + (2 if "Bert" in type(encoder.store.model.model).__name__ else 0)
-                 for text in sentences.texts]  # fmt: skip
+                 for text in units.sentences]  # fmt: skip
         assert np.allclose(other - plain, np.array([2 * shift / n for n in words]), atol=1e-5)
 
 
 def test_model_runs_on_from_replaced_states(encoder: HfEncoder) -> None:
     """As computed by hand: the second block, applied to the changed states of one sentence without padding."""
-    sentences, model = mark_sentences(), ex.open_states(encoder.store.model)
+    units, model = find_units(), ex.open_states(encoder.store.model)
     new = np.random.default_rng(0).standard_normal((6, 2, 16)).astype(np.float32)
-    shown = model.run_batches(sentences, read_pooled, REPORTER, layer=1, states=new)
+    shown = model.run_batches(units, read_pooled, REPORTER, layer=1, states=new)
     inner = encoder.store.model.model
-    for row, text in enumerate(sentences.texts):
+    for row, text in enumerate(units.sentences):
         tokens = encoder.store.model.tokenize([encoder.store.model.frame.add_to(text)])
         hidden = encoder.store.model.run(tokens).hidden_states[1].clone()
         shift = 1 if "Bert" in type(inner).__name__ else 0
-        hidden[0, sentences.words[row] + shift] = torch.from_numpy(new[row])
+        hidden[0, units.words[row] + shift] = torch.from_numpy(new[row])
         with torch.inference_mode():
             last = model.blocks[1](hidden)
             last = last[0] if isinstance(last, tuple) else last
@@ -130,7 +129,7 @@ def test_model_of_other_blocks_is_refused(tmp_path: Path) -> None:
     model = ex.open_states(encoder.store.model)
     wrong = ex.StateModel(model.model, torch.nn.ModuleList(reversed(model.blocks)))
     with pytest.raises(EncoderError, match="the inputs of its blocks are not its hidden states"):
-        wrong.read_states(mark_sentences(), REPORTER)
+        wrong.read_states(find_units(), REPORTER)
     encoder.store.model.model.encoder.layer = torch.nn.ModuleList()
     with pytest.raises(EncoderError, match="the blocks of a BertModel are not known"):
         ex.open_states(encoder.store.model)
@@ -142,14 +141,12 @@ def test_exchange_is_that_of_pyvene(tmp_path: Path) -> None:
     pv: Any = pytest.importorskip("pyvene")
     folder = save_word_model(tmp_path / "m", make_role_data().sentences, kind="GPT2LMHead")
     (encoder,) = load_hf(parse_spec(f"hf:{folder}?device=cpu"), predicts_words=True)
-    sentences, model = mark_sentences(), ex.open_states(encoder.store.model)
-    mirrors = sentences.words.reshape(-1, 2, 2)[:, ::-1].reshape(-1, 2)
-    places, sources = (
-        [[[int(place)] for place in column] for column in words.T] for words in (sentences.words, mirrors)
-    )
-    ids = torch.tensor([encoder.store.model.tokenizer(text)["input_ids"] for text in sentences.texts])
+    units, model = find_units(), ex.open_states(encoder.store.model)
+    mirrors = units.words.reshape(-1, 2, 2)[:, ::-1].reshape(-1, 2)
+    places, sources = ([[[int(place)] for place in column] for column in words.T] for words in (units.words, mirrors))
+    ids = torch.tensor([encoder.store.model.tokenizer(text)["input_ids"] for text in units.sentences])
     others = ids.reshape(-1, 2, ids.shape[1]).flip(1).reshape(ids.shape)
-    states = model.read_states(sentences, REPORTER)
+    states = model.read_states(units, REPORTER)
     for layer in (0, 1):
         direction = np.random.default_rng(layer).standard_normal(16).astype(np.float32)
         direction /= np.linalg.norm(direction)
@@ -165,8 +162,8 @@ def test_exchange_is_that_of_pyvene(tmp_path: Path) -> None:
             )  # fmt: skip
         changed = ex.exchange(states[layer].reshape(-1, 2, 2, 16), np.tile(direction, (3, 1))).reshape(-1, 2, 16)
         ours = model.run_batches(
-            sentences, lambda out, *_: out.logits[:, -1], REPORTER, layer=layer, states=changed
+            units, lambda out, *_: out.logits[:, -1], REPORTER, layer=layer, states=changed
         )  # fmt: skip
-        plain = model.run_batches(sentences, lambda out, *_: out.logits[:, -1], REPORTER)
+        plain = model.run_batches(units, lambda out, *_: out.logits[:, -1], REPORTER)
         assert np.abs(ours - output.logits[:, -1].numpy()).max() < 1e-5
         assert np.abs(ours - plain).max() > 1e-3
