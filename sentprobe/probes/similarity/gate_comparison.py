@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from sentprobe.probes.similarity.gate_rates import (
     OWN,
     PARAPHRASES,
     VERDICTS,
+    JudgedGate,
     JudgedPair,
     compute_placements,
     estimate_area_variance,
@@ -41,36 +42,6 @@ SMALLEST_SPREAD = 1e-12
 """A smaller standard deviation is a rounding error."""
 RESAMPLES = 400
 """The number of bootstrap samples of the paraphrases that determine the thresholds."""
-
-
-class Gate(Protocol):
-    """The parts of a result that are compared: a draw, or a stored result."""
-
-    @property
-    def scorer(self) -> str:
-        """The name of the scorer."""
-
-    @property
-    def measure(self) -> str:
-        """The name of the score."""
-
-    @property
-    def keep(self) -> float | None:
-        """The share of paraphrases that the threshold was chosen to keep; None if it was stated."""
-
-    @property
-    def pairs(self) -> Sequence[JudgedPair]:
-        """All pairs, with scores and verdicts."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredGate:
-    """The parts of a stored result that are compared."""
-
-    scorer: str
-    measure: str
-    keep: float | None
-    pairs: tuple[JudgedPair, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +119,7 @@ def _describe_rows(rows: Sequence[GateDifference]) -> str:
     return ", ".join(f"{name} ({', '.join(row.format_values() for row in group)})" for name, group in by_name.items())
 
 
-def read_stored_gate(path: Path, *, seed: int) -> StoredGate:
+def read_stored_gate(path: Path, *, seed: int) -> JudgedGate:
     """Return the result of the first scorer, in the draw of *seed*, from a file that ``probe gate --out`` wrote.
 
     Raises UsageError if the file cannot be read or has no such draw, FormatError if it is no such file.
@@ -157,7 +128,7 @@ def read_stored_gate(path: Path, *, seed: int) -> StoredGate:
         document = parse_json_object(read_text(path))
         rates, records = (_list_objects(document, name) for name in ("rates", "pairs"))
         scorer, measure, keep = (rates[0].get(name, "") for name in ("scorer", "measure", "keep"))
-        gate = StoredGate(scorer=scorer, measure=measure, keep=keep, pairs=())
+        gate = JudgedGate(scorer=scorer, measure=measure, keep=keep)
         check_record(gate)
         of_draw = [record for record in records if _is_of_draw(record, scorer, seed)]
         pairs = tuple(_parse_pair(record, f"pairs[{number}]") for number, record in enumerate(of_draw))
@@ -222,7 +193,9 @@ Measures: TypeAlias = tuple[str, str]
 """The measures of both scorers."""
 
 
-def compare_gates(first: Gate, second: Gate, *, seed: int = 0, same_name: str = PARAPHRASES) -> GateComparison:
+def compare_gates(
+    first: JudgedGate, second: JudgedGate, *, seed: int = 0, same_name: str = PARAPHRASES
+) -> GateComparison:
     """Compare two scorers on the pairs that both have: false hits and areas by kind, and misses.
 
     False hits and misses are those of the pairs that both results measured, each at its own threshold. Their p-value is
@@ -373,7 +346,7 @@ def _find_error_rates(pairs: Sequence[JudgedPair], thresholds: Sequence[float], 
     return np.asarray(below if pairs[0].same else 1 - below, np.float64)
 
 
-def _resample_thresholds(first: Gate, second: Gate, seed: int) -> list[tuple[float, float]]:
+def _resample_thresholds(first: JudgedGate, second: JudgedGate, seed: int) -> list[tuple[float, float]]:
     """Return the thresholds of both scorers for bootstrap samples of units of paraphrases; [] if they were stated."""
     if first.keep is None and second.keep is None:
         return []
@@ -389,7 +362,7 @@ def _resample_thresholds(first: Gate, second: Gate, seed: int) -> list[tuple[flo
     return [(low, high) for low, high in thresholds]
 
 
-def _sort_pool(pool: Sequence[JudgedPair], gate: Gate, units: NDArray[np.int64]) -> tuple[Floats, Any, float]:
+def _sort_pool(pool: Sequence[JudgedPair], gate: JudgedGate, units: NDArray[np.int64]) -> tuple[Floats, Any, float]:
     """Return the finite scores of paraphrases, sorted, the place of their units in *units*, and the share to keep."""
     scores = _get_scores(pool, gate.measure)
     order = np.argsort(scores, kind="stable")

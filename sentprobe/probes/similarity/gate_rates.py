@@ -130,16 +130,24 @@ class GateRates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateDraw:
-    """The rates of a scorer at a threshold, in one draw."""
+class JudgedGate:
+    """The verdicts of a scorer at its threshold: all by which two results are compared, of which one may be stored."""
 
     scorer: str
     measure: str
+    keep: float | None
+    """The share of paraphrases that the threshold was chosen to keep; None if the user set the threshold."""
+    pairs: tuple[JudgedPair, ...] = field(default=(), repr=False)
+    """All pairs in both halves: of the user, of the file of paraphrases, and generated ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateDraw(JudgedGate):
+    """The rates of a scorer at a threshold, in one draw."""
+
     seed: int
     threshold: float
     """The lowest score that passes or, for Euclidean distances, the largest distance that passes."""
-    keep: float | None
-    """The share of paraphrases that the threshold was chosen to keep; None if the user set the threshold."""
     kept: float
     """The share of the measured paraphrases that pass; nan without any."""
     rates: tuple[GateRates, ...]
@@ -149,8 +157,6 @@ class GateDraw:
     """The kinds of the user's pairs that have no pair of different meaning in the measured half."""
     stages: tuple[GateStage, ...] = ()
     """The two scorers of a cascade; empty for a single scorer."""
-    pairs: tuple[JudgedPair, ...] = field(default=(), repr=False)
-    """All pairs in both halves: of the user, of the file of paraphrases, and generated ones."""
     failure: str = ""
     """Why no threshold is within the budget; the draw is then at the strictest at which a paraphrase passes."""
 
