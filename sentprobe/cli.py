@@ -52,6 +52,7 @@ COMMANDS: dict[str, Mapping[str, tuple[str, str]]] = {
     "probe": {
         "analyze": ("analyze:analyze", "Turn a corpus into a table, from which natural-text tasks are built."),
         "agree": ("analyze:agree", "Measure how often two tables of the same sentences have the same annotation."),
+        "annotate": ("analyze:annotate", "Write sheets for people to answer a task, and measure their accuracy."),
         "build": ("build:app", "Build the datasets of a suite and write them into a folder."),
         "audit": ("build:audit", "Measure the accuracy of surface cues, and report cues that leak the answer."),
         "features": ("build:features", "List the words that tell most about each label, by Naive Bayes."),

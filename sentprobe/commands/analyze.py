@@ -1,6 +1,8 @@
 """The command ``probe analyze``: turn a corpus into a table.
 
 The command ``probe agree``: agreement of two tables that hold annotations of the same sentences.
+
+The command ``probe annotate``: accuracy and agreement of people on a task.
 """
 
 from collections.abc import Sequence
@@ -12,14 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.help import map_given_options
 from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
 from sentprobe.commands.shared.options import REPLACED, TableFormatOption
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE, OUTPUT_FOLDER
-from sentprobe.commands.shared.table_output import FLAT, check_output_file, find_table_format
+from sentprobe.commands.shared.table_output import FLAT, check_output_file, find_table_format, write_tables
 from sentprobe.common import tables as tw
-from sentprobe.common.errors import SentprobeError, UsageError
-from sentprobe.common.files import atomic_path
-from sentprobe.common.processes import count_cores
+from sentprobe.common.errors import SentprobeError, UsageError, format_count, suggest, suggest_path
+from sentprobe.common.files import atomic_path, write_atomically
+from sentprobe.common.inputs import describe_folder
+from sentprobe.common.processes import check_count, count_cores
 from sentprobe.common.screen import print_message, print_place, print_table, print_text, show_bars
 from sentprobe.common.specs import choose_member
 from sentprobe.common.tables import Grid, GridCell, GridRow, TableFormat
@@ -47,6 +51,7 @@ from sentprobe.probes.corpus.universal_labels import COMPOUND_TENSES
 
 if TYPE_CHECKING:
     from sentprobe.probes.corpus.analysis import AnalysisProgress
+    from sentprobe.probes.datasets.dataset import ProbeDataset
     from sentprobe.probes.natural import table_agreement
 
 
@@ -350,3 +355,112 @@ def _format_tense_note(table: Table) -> str:
     reason = f"no compound tenses are known of: {names}" if names else "the language is unknown"
     advice = "" if all(unknown) else "; name the language with --language"
     return f"{reason}; a perfect has the tense of its auxiliary, also where it is the ordinary past{advice}"
+
+
+@opt.expand_option_groups
+def annotate(
+    context: typer.Context,
+    task: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TASK|DATASET",
+            help="Generated task, such as SemRole, built as by probe run; or a stored dataset, such as data/BShift.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        opt.build_out_option("New folder for sheets and key; with --read, results folder for the row Human."),
+        OUTPUT_FOLDER,
+    ] = None,
+    n: Annotated[int, typer.Option("--n", "-n", help="Number of test items to draw.")] = 200,
+    annotators: Annotated[int, typer.Option(help="Number of annotators; each gets a sheet.")] = 3,
+    question: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Question in words; {probe1}, {probe2}: words asked about. Default: the task's."
+        ),
+    ] = None,
+    seed: Annotated[int, opt.build_seed_option("data and sample")] = 0,
+    read: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Read the filled sheets of this folder.")] = None,
+    at_least: Annotated[
+        str, typer.Option(metavar="SHARE", help="Control items that an annotator must have right to count.")
+    ] = "90%",
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help=f"CSV file for each item's answers and majority; {REPLACED}"),
+        OUTPUT_FILE,
+    ] = None,
+    format_: Annotated[str, opt.build_format_option(opt.TABLE_FORMATS)] = "text",
+) -> None:
+    """Write sheets for people to answer a task, and measure their accuracy.
+
+    Each annotator fills a page (.html) or a table (.csv) in the folder sheets; keep key.json, which has the answers.
+    Ten control items repeat examples of the instructions. With --read: accuracy, Krippendorff's alpha, the majority.
+    """
+    if (task is None) == (read is None):
+        raise UsageError("name a task or dataset to write sheets for, or --read FOLDER")
+    unused = SHEET_OPTIONS if read else READING_OPTIONS
+    if option := next((option for name, option in map_given_options(context).items() if name in unused), None):
+        raise UsageError(f"{option} is for {'the writing of sheets, without --read' if read else '--read'}")
+    if read is not None:
+        _read_answers(read, out=out, labels=labels, at_least=at_least, format_=format_)
+        return
+    if out is None:
+        raise UsageError("name a new folder for the sheets with --out")
+    from sentprobe.probes.annotation.sheets import write_study
+    from sentprobe.probes.annotation.study import draw_study
+
+    check_count("annotators", annotators)
+    data = _find_dataset(str(task), seed=seed)
+    study = draw_study(data, n=n, seed=seed, question=question, command=opt.format_command_line())
+    write_study(study, out, annotators=annotators)
+    counts = f"{format_count(len(study.test_items), 'item')} and {format_count(len(study.controls), 'control item')}"
+    print_place(f"{counts} of {study.task} for {format_count(annotators, 'annotator')}: {out}")
+
+
+SHEET_OPTIONS = ("n", "annotators", "question", "seed")
+READING_OPTIONS = ("at_least", "labels", "format_")
+"""Parameters of ``probe annotate`` that are for one of its two uses."""
+
+
+def _read_answers(folder: Path, *, out: Path | None, labels: Path | None, at_least: str, format_: str) -> None:
+    """Read the sheets of a study, print accuracy and agreement, and write the files that were asked for."""
+    from sentprobe.probes.annotation.answers import read_sheets, score_study
+    from sentprobe.probes.annotation.study import read_study
+    from sentprobe.probes.results.human_results import write_human
+    from sentprobe.probes.results.store import check_directory, prepare_directory
+
+    style = find_table_format(format_, None, subject="an annotation")
+    share = opt.parse_share(at_least, "--at-least")
+    if out is not None:
+        check_directory(out)
+    study = read_study(folder)
+    annotated = score_study(study, read_sheets(folder, study), at_least=share, command=opt.format_command_line())
+    write_tables([("", annotated.build_grid(), annotated.format_notes())], annotated.to_records, style)
+    if labels is not None:
+        write_atomically(labels, tw.format_records(annotated.to_label_records(), TableFormat.CSV))
+        print_message(f"labels: {labels}")
+    if out is not None:
+        prepare_directory(out)
+        write_human(annotated.result, out)
+        print_message(f"results: {out}")
+
+
+def _find_dataset(name: str, *, seed: int) -> "ProbeDataset":
+    """Return the dataset of a generated task, or a stored one. Raises UsageError."""
+    from sentprobe.probes.generated.tasks import SUITE_TASKS
+    from sentprobe.probes.runs.targets import find_datasets, find_targets
+
+    suite = next((suite for suite, tasks in SUITE_TASKS.items() if name in tasks), None)
+    if suite is None:
+        names = [task for tasks in SUITE_TASKS.values() for task in tasks]
+        if not Path(name).exists():
+            raise UsageError(f"there is no task {name!r}{suggest(name, names)}, nor such a dataset{suggest_path(name)}")
+        if kind := describe_folder(Path(name)):
+            raise UsageError(f"{name}: is {kind}, not a dataset, which probe build makes")
+    targets = find_targets(suite or name, tasks=[name] if suite else (), seed=seed)
+    with show_bars() as reporter:
+        datasets = find_datasets(targets, command=opt.format_command_line(), reporter=reporter).datasets
+    if len(datasets) > 1:
+        raise UsageError(f"{name}: name one of its datasets: {', '.join(data.name for data in datasets)}")
+    return datasets[0]

@@ -252,6 +252,7 @@ def run(
     from sentprobe.commands.shared.shown_results import View, build_tables
     from sentprobe.probes.reports.tables.main_table import CellStyle
     from sentprobe.probes.reports.tables.table_notes import NoteStyle
+    from sentprobe.probes.results.human_results import read_human
     from sentprobe.probes.runs.run import execute_request
 
     if verbose and logging.lastResort is not None:  # it prints the messages of a program that sets up no logging
@@ -259,7 +260,8 @@ def run(
             target.setLevel(logging.INFO)
     with report_interruption(lambda: _describe_stored_work(request.run)), show_bars() as reporter:
         outcome = execute_request(request, reporter=reporter)
-    style = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows)
+    human = () if out is None else read_human([out])
+    style = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, human=human)
     command = "add --notes (with --out, probe show can print them later)"
     if out is not None:
         command = f"probe show {shlex.quote(str(out))} --notes"

@@ -114,6 +114,7 @@ def show(
     from sentprobe.probes.reports.tables.main_table import CellStyle
     from sentprobe.probes.reports.tables.table_notes import COMPLETE, SHORT
     from sentprobe.probes.reports.tables.training_curves import separate_training_curves
+    from sentprobe.probes.results.human_results import read_human
     from sentprobe.probes.results.records import read_learning_curves
     from sentprobe.probes.similarity.measures import Nearness
 
@@ -127,7 +128,8 @@ def show(
     results = shown.read_runs(runs)
     distances = shown.read_distances(runs)
     pair_tables = read_pair_tables(runs)
-    if not results.records and not distances and not pair_tables:
+    human = read_human(runs)
+    if not any((results.records, distances, pair_tables, human)):
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     learning_curves = read_learning_curves(runs)
     chosen_nearness = choose_member(Nearness, nearness, what="nearness")
@@ -165,7 +167,7 @@ def show(
     if style not in FLAT and (lengths is None or style is tw.TableFormat.HTML):
         results, distances, curves = separate_training_curves(results, distances, learning_curves)
     view = shown.View(
-        style=CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published),
+        style=CellStyle(intervals=intervals, sources=sources, all_rows=all_rows, published=published, human=human),
         notes=COMPLETE if notes else SHORT,
         by_length=lengths,
         caption=caption,

@@ -141,7 +141,8 @@ def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
     if fmt in FLAT:
         papers = to_published_records(results) if view.style.published else []
         pair_records = [record for table in view.pair_tables for record in table.to_accuracy_records()]
-        records = join_records(results, view.distances, papers, to_method_records(results), pair_records)
+        people = main_table.to_human_records(view.style.human)
+        records = join_records(results, view.distances, people, papers, to_method_records(results), pair_records)
         return tw.format_records(records, fmt)
     if fmt is tw.TableFormat.HTML:
         from sentprobe.probes.reports.pages.html import build_report_page
@@ -169,6 +170,7 @@ def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
         yield from _build_series_tables(results, view.by_length, view.style)
         return
     yield from build_sections(results, view.style, view.notes)
+    yield from main_table.build_human_tables(view.style.human, results)
     yield from part_tables.build_structure_tables(results, part_tables.index_by_fingerprint(view.items), view.style)
     yield from build_geometry_sections(view.distances, results, intervals=view.style.intervals, nearness=view.nearness)
     yield from build_curve_tables(view.curves, intervals=view.style.intervals)

@@ -307,7 +307,7 @@ def _check_ownership(path: Path) -> None:
 
 def _reject_links(directory: Path) -> None:
     """Raise UsageError if a file of the results folder is a link, because writing would change the link's target."""
-    subfolders = (directory / name for name in ("items", "geometry", "learned", "lm"))
+    subfolders = (directory / name for name in ("items", "geometry", "learned", "lm", "human"))
     files = (file for folder in subfolders for file in (folder, *folder.glob("*")))
     for path in (*directory.glob("*.json"), directory / RUN_FILE, *files):
         if path.is_symlink():

@@ -5,7 +5,7 @@ Accuracies from the tables of three papers, shown as rows beside the results of 
 
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from sentprobe.common.errors import format_count
-from sentprobe.common.tables import Grid, GridCell, GridRow
+from sentprobe.common.tables import Grid, GridCell, GridRow, ShownTable
 from sentprobe.common.values import group_by
 from sentprobe.probes.classifier.probe import Preset
 from sentprobe.probes.datasets.dataset import ENCODER_WORDS
@@ -25,6 +25,7 @@ from sentprobe.probes.reports.references import Reference, find_reference
 from sentprobe.probes.reports.table_findings import find_marked_cells, find_table
 from sentprobe.probes.results.control import CONTROLS
 from sentprobe.probes.results.draws import join_draws
+from sentprobe.probes.results.human_results import HUMAN, HumanResult, match_human
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.runs.suites import list_known_tasks
 
@@ -212,7 +213,7 @@ def _count_scores(record: Result) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellStyle:
-    """The optional parts of a table: intervals, standard deviations, published results and controls."""
+    """The optional parts of a table: intervals, standard deviations, published results, controls and people."""
 
     intervals: bool = False
     sources: bool = False
@@ -220,10 +221,12 @@ class CellStyle:
     published: bool = False
     all_rows: bool = False
     """Whether the table has all controls."""
+    human: tuple[HumanResult, ...] = ()
+    """Accuracies of people, of which a table has those on its data."""
 
 
 def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
-    """Build a table of comparable results, with rows of encoders and, if *style* has them, of papers and controls.
+    """Build a table of comparable results, with rows of encoders and, if *style* has them, people, papers and controls.
 
     A cell is the mean accuracy over draws and seeds in %, with ± half its 95% interval if there are several probes.
     The best cell of a column is marked if it is above its control and significantly better than every other model
@@ -232,6 +235,8 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     """
     style = style or CellStyle()
     rows = [*_build_encoder_rows(results, Condition.PROBE, style)]
+    if human := match_human(style.human, results.records):
+        rows.append(_build_human_row(human, results.tasks))
     if style.published:
         for published in [row for table in find_tables(results.tasks) for row in table.rows]:
             texts = (f"{published.accuracies[n]:.1f}" if n in published.accuracies else "" for n in results.tasks)
@@ -247,6 +252,39 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     rows += _build_shared_rows(results, Condition.FIXED_POSITIONS, style)
     filled_rows = (row for row in rows if row.heading or any(cell.text for cell in row.cells))
     return Grid(("encoder", *results.tasks), tuple(filled_rows))
+
+
+def _build_human_row(human: Mapping[str, HumanResult], tasks: Iterable[str]) -> GridRow:
+    """Return the row of people, whose cells always have intervals: a sample of the test items is small."""
+    return GridRow(HUMAN, "human", tuple(GridCell(human[task].figure if task in human else "") for task in tasks))
+
+
+def build_human_tables(human: Sequence[HumanResult], results: Results) -> Iterator[ShownTable]:
+    """Yield a table, as (title, grid, notes), of people on data that no table of *results* has, if there is any."""
+    by_task = {result.task: result for result in human if result not in match_human(human, results.records).values()}
+    if by_task:
+        notes = "".join(f"Human: {result.describe()}.\n" for result in by_task.values())
+        title = "people, on other data than the encoders" if results.records else "people"
+        yield title, Grid(("", *by_task), (_build_human_row(by_task, by_task),)), notes
+
+
+def to_human_records(human: Sequence[HumanResult]) -> list[dict[str, Any]]:
+    """Return a record for each accuracy of people; keys as in ``to_records()``."""
+    return [
+        {
+            "run": result.source,
+            "encoder": HUMAN,
+            "task": result.task,
+            "condition": "human",
+            "accuracy": result.accuracy,
+            "low": result.interval.low,
+            "high": result.interval.high,
+            "majority": result.majority,
+            "total": len(result.items),
+            "dataset_fingerprint": result.dataset_fingerprint,
+        }
+        for result in human
+    ]
 
 
 def _build_shared_rows(results: Results, condition: Condition, style: CellStyle) -> list[GridRow]:

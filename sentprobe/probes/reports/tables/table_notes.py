@@ -27,6 +27,7 @@ from sentprobe.probes.reports.tables.notes import (
     summarize_spread,
 )
 from sentprobe.probes.results.data_facts import DataFacts
+from sentprobe.probes.results.human_results import HUMAN, match_human
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results, SeedScore
 
 DIGEST_LENGTH = 12
@@ -81,14 +82,22 @@ def describe_all(results: Results, *, style: CellStyle | None = None) -> str:
         *describe_classifiers(results),
         *describe_figures(facts),
         *describe_controls(facts),
-        *describe_papers(results, style),
+        *describe_added_rows(results, style),
     )
     return "".join(f"{note}\n" for note in notes)
 
 
-def describe_papers(results: Results, style: CellStyle | None) -> tuple[str, ...]:
-    """Return the notes on rows from papers if the table shows such rows, else ()."""
-    return tuple(describe_published_tables(results.tasks)) if style and style.published else ()
+def describe_added_rows(results: Results, style: CellStyle | None) -> tuple[str, ...]:
+    """Return the notes on the rows of people and papers that the table shows."""
+    if style is None:
+        return ()
+    published = describe_published_tables(results.tasks) if style.published else ()
+    return (*describe_human(results, style), *published)
+
+
+def describe_human(results: Results, style: CellStyle) -> Iterator[str]:
+    """Yield a note on the people in each column of the row Human."""
+    yield from (f"{HUMAN}: {human.describe()}." for human in match_human(style.human, results.records).values())
 
 
 def list_presets(results: Results) -> list[Preset]:
@@ -248,6 +257,8 @@ def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask]
         accuracy.append(f"Bold or *: significantly better than chance{rivals}. {CONTROLS_REPLACE_CHANCE}")
     if style.published:
         accuracy.append("Rows from papers come from other data and encoders.")
+    if match_human(style.human, table.records):
+        accuracy.append(f"{HUMAN}: the majority of annotators on a sample of the test items.")
     yield " ".join(accuracy)
     uncertainty = [summarize_spread(facts), *describe_missing_cells(table, missing), *describe_uneven_probes(table)]
     for average in list_average_settings(table):

@@ -32,10 +32,10 @@ from sentprobe.probes.results.item_table import ItemTable
 from sentprobe.probes.results.result import Condition, Result, Results
 
 
-def make_page_table(*records: object, **style: bool) -> PageTable:
+def make_page_table(*records: object, intervals: bool = False, all_rows: bool = False) -> PageTable:
     results = Results(records)  # type: ignore[arg-type]
-    shown = build_grid(results, style=CellStyle(**style))
-    return build_page_table(shown, compute_standings(results), intervals=style.get("intervals", False))
+    shown = build_grid(results, style=CellStyle(intervals=intervals, all_rows=all_rows))
+    return build_page_table(shown, compute_standings(results), intervals=intervals)
 
 
 ORDER = [make_sample_result(name, "Order", n, 500, 500, 500) for name, n in (("a", 500), ("b", 690))]
