@@ -460,7 +460,7 @@ def _find_dataset(name: str, *, seed: int) -> "ProbeDataset":
             raise UsageError(f"{name}: is {kind}, not a dataset, which probe build makes")
     targets = find_targets(suite or name, tasks=[name] if suite else (), seed=seed)
     with show_bars() as reporter:
-        datasets = find_datasets(targets, command=opt.format_command_line(), reporter=reporter).datasets
+        datasets, _ = find_datasets(targets, command=opt.format_command_line(), reporter=reporter)
     if len(datasets) > 1:
         raise UsageError(f"{name}: name one of its datasets: {', '.join(data.name for data in datasets)}")
     return datasets[0]

@@ -106,8 +106,8 @@ def test_empty_sheet_is_refused(folder: Path, command: Command) -> None:
 def test_generated_task_has_the_data_of_a_run(tmp_path: Path, command: Command) -> None:
     check_success(command("annotate", "Content1Probe", "--seed", 3, "--out", tmp_path / "study"))
     targets = find_targets("compeval", tasks=["Content1Probe", "Content2Probe"], seed=3)
-    first, _ = find_datasets(targets, command="probe run compeval --seed 3", reporter=SilentReporter()).datasets
-    assert read_study(tmp_path / "study").dataset_fingerprint == first.fingerprint()
+    datasets, _ = find_datasets(targets, command="probe run compeval --seed 3", reporter=SilentReporter())
+    assert read_study(tmp_path / "study").dataset_fingerprint == datasets[0].fingerprint()
 
 
 @pytest.mark.parametrize(
