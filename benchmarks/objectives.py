@@ -31,6 +31,7 @@ from sentprobe.probes.training import devices_and_precision, loop
 from sentprobe.probes.training.corpora import Sentences
 from sentprobe.probes.training.objective import Validation
 from sentprobe.probes.training.objective_options import ObjectiveOptions
+from sentprobe.probes.training.objective_plans import ObjectivePlan
 from sentprobe.probes.training.objectives import OBJECTIVES, TextKind
 from sentprobe.probes.training.schedule import Limits, StepInterval, TrainingPreset
 from sentprobe.probes.training.text_filters import TextOptions
@@ -45,11 +46,13 @@ UNTOLD = "no translations were given (--parallel)"
 
 def make_plan(name: str, arguments: argparse.Namespace, folder: Path) -> TrainingPlan:
     """Return the plan of an objective's training."""
+    parallel = OBJECTIVES[name].texts is TextKind.PARALLEL
     limits = Limits(steps=arguments.steps) if arguments.steps else Limits()
     optimizer = TrainingPreset().choose_optimizer(arguments.architecture)
     return TrainingPlan(
         name=name,
-        objective=name,
+        objectives=(ObjectivePlan(objective=name, **find_files(name, arguments)),),
+        text_options=TextOptions() if parallel else TextOptions(tokenised=True, longest=arguments.longest),
         architecture=Architecture(kind=arguments.architecture, hidden=arguments.hidden, inputs=arguments.inputs),
         words=20_000,
         options=ObjectiveOptions(
@@ -62,27 +65,25 @@ def make_plan(name: str, arguments: argparse.Namespace, folder: Path) -> Trainin
             validate_every=StepInterval(arguments.every),
         ),
         out=folder / name,
-        **find_files(name, arguments),
     )
 
 
 def find_files(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields of a plan for the text files of an objective; no file if texts are generated."""
+    """Return the text files of an objective's plan; none if texts are generated."""
     kind = OBJECTIVES[name].texts
     if kind is TextKind.PARALLEL and arguments.parallel:
         corpus, parallel = arguments.parallel
         return {"corpus": (corpus,), "parallel": parallel}
     novels = kind is TextKind.SENTENCES and arguments.novels.exists()
-    options = TextOptions(tokenised=True, longest=arguments.longest)
-    return {"corpus": (arguments.novels,) if novels else (), "text_options": options}
+    return {"corpus": (arguments.novels,) if novels else ()}
 
 
 def load_texts(plan: TrainingPlan, arguments: argparse.Namespace) -> Any:
     """Return the training texts of an objective; of novels, the first sentences."""
-    if not plan.corpus:
+    if not plan.objectives[0].corpus:
         drawing = Drawing(items=arguments.items, template=arguments.template, vocabulary="english", seed=arguments.seed)
         return GENERATED[plan.objective](drawing)
-    texts = read_texts(plan)
+    texts = read_texts(plan)[plan.objective]
     return first(texts, arguments.items) if isinstance(texts, Sentences) else texts
 
 

@@ -29,11 +29,12 @@ from sentprobe.common.settings import MACHINE
 from sentprobe.common.specs import check_distinct, choose_member
 from sentprobe.probes.encoders.architecture import DEFAULT_LAYERS
 from sentprobe.probes.training.objective_options import ObjectiveOptions
-from sentprobe.probes.training.objectives import OBJECTIVES
+from sentprobe.probes.training.objectives import OBJECTIVES, SEPARATOR, choose_objectives
 
 if TYPE_CHECKING:
     from sentprobe.probes.runs.encoder_training import ProbingPlan, TrainingPlan, TrainingReport
     from sentprobe.probes.training.loop import TrainingSettings
+    from sentprobe.probes.training.objective_plans import ObjectivePlan
     from sentprobe.probes.training.schedule import TrainingPreset
 
 
@@ -57,7 +58,9 @@ def train(
         ),
     ],
     out: Annotated[Path, opt.build_out_option("Folder, new or to resume; ngram: ARPA file."), OUTPUT_FOLDER],
-    objective: Annotated[str | None, typer.Option(help=f"{specs.enumerate_names([*OBJECTIVES])}.")] = None,
+    objective: Annotated[
+        list[str] | None, typer.Option(help=f"{specs.enumerate_names([*OBJECTIVES])}. Repeatable.")
+    ] = None,
     seed: Annotated[int, opt.build_seed_option("weights, batches, probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of encoders with different seeds.")] = 1,
     *,
@@ -71,16 +74,17 @@ def train(
         check_distinct("architecture", architecture)
         _train_ngram_model(architecture, map_given_options(context), options=options, out=out)
         return
-    architecture, objective = _choose_objective(architecture, objective)
+    architecture, names = _choose_objectives(architecture, objective or [])
     require_libraries("torch", "lightning_fabric")
     from sentprobe.probes.training import objectives
 
     given_options = map_given_options(context)
     if "order" in given_options:
         raise UsageError(f"--order is for {specs.NGRAM}, not for {architecture[0]}")
-    objectives.reject_unused_options(objectives.find_objective(objective), given_options)
+    objectives.reject_unused_options([*map(objectives.find_objective, names)], given_options)
+    learned = _plan_objectives(names, options)
     probing = _build_probing_plan(options)
-    plans = [*_build_plans(architecture, objective, out, range(seed, seed + seeds), options=options, probing=probing)]
+    plans = [*_build_plans(architecture, learned, out, range(seed, seed + seeds), options=options, probing=probing)]
     from sentprobe.probes.training.devices_and_precision import is_first_process
 
     with report_interruption(lambda: _describe_checkpoints(plans, out)):
@@ -127,23 +131,37 @@ def _train_ngram_model(
     print_place(f"{out}: n-grams of up to {options.order} words, from {sentences}; {sentences.omitted}")
 
 
-def _choose_objective(architectures: list[str], objective: str | None) -> tuple[list[str], str]:
-    """Return the architectures and the objective, with ``lstm-lm`` replaced by lstm and next-word."""
+def _choose_objectives(architectures: list[str], objectives: Sequence[str]) -> tuple[list[str], Sequence[str]]:
+    """Return the architectures and the objectives, with ``lstm-lm`` replaced by lstm and next-word."""
     from sentprobe.probes.encoders.architecture import DEFAULT_LAYERS
 
     known = (*DEFAULT_LAYERS, specs.LSTM_LM, specs.NGRAM)
     for name in architectures:
         if name not in known:
             raise UsageError(f"there is no architecture {name!r}{suggest(name, known)}; known: {', '.join(known)}")
-    if architectures == [specs.LSTM_LM] and objective in (None, "next-word"):
-        return ["lstm"], "next-word"
+    if architectures == [specs.LSTM_LM] and [*objectives] in ([], ["next-word"]):
+        return ["lstm"], ["next-word"]
     if specs.LSTM_LM in architectures:
         raise UsageError(
             f"{specs.LSTM_LM} already means lstm with next-word: leave out --objective and other architectures"
         )
-    if objective is None:
+    if not objectives:
         raise UsageError(f"--objective is missing: {specs.enumerate_names([*OBJECTIVES])}")
-    return architectures, objective
+    return architectures, choose_objectives(objectives)
+
+
+def _plan_objectives(names: Sequence[str], options: TrainOptions) -> "tuple[ObjectivePlan, ...]":
+    from sentprobe.probes.training.objective_plans import parse_weights, plan_objectives
+
+    return plan_objectives(
+        names,
+        weights=parse_weights(options.weight or (), names),
+        corpus=options.corpus or (),
+        parallel=options.parallel,
+        format=options.format,
+        columns=options.column or (),
+        document=options.document,
+    )
 
 
 def _describe_checkpoints(plans: "Sequence[TrainingPlan]", out: Path) -> str:
@@ -156,7 +174,7 @@ def _describe_checkpoints(plans: "Sequence[TrainingPlan]", out: Path) -> str:
 
 def _build_plans(
     architectures: Sequence[str],
-    objective: str,
+    objectives: "tuple[ObjectivePlan, ...]",
     out: Path,
     seeds: Sequence[int],
     *,
@@ -164,31 +182,29 @@ def _build_plans(
     probing: "ProbingPlan | None",
 ) -> Iterator["TrainingPlan"]:
     """Yield a training plan for each architecture and seed, each with its own folder."""
-    from sentprobe.probes.runs.encoder_training import check_texts
     from sentprobe.probes.training import devices_and_precision, learners
 
     check_distinct("architecture", architectures)
     pairs = [*product(architectures, seeds)]
     for architecture, seed in pairs:
         folder_parts = ([architecture] if len(architectures) > 1 else []) + ([f"seed{seed}"] if len(seeds) > 1 else [])
-        name = f"{architecture} {objective}" + (f" seed {seed}" if len(seeds) > 1 else "")
         folder = out / "-".join(folder_parts) if folder_parts else out
-        plan = _build_plan(architecture, objective, seed, options, name=name, folder=folder, probing=probing)
-        check_texts(plan)
-        if objective == "next-word":
+        plan = _build_plan(architecture, objectives, seed, options, folder=folder, probing=probing)
+        if len(seeds) > 1:
+            plan = replace(plan, name=f"{plan.name} seed {seed}")
+        if "next-word" in plan.weights:
             learners.check_architecture(plan.architecture, is_reversed=plan.reverse)
-        if plan.kind.learns:
+        if plan.learns:
             devices_and_precision.check_machine(plan.settings.machine)
         yield plan
 
 
 def _build_plan(
     architecture: str,
-    objective: str,
+    objectives: "tuple[ObjectivePlan, ...]",
     seed: int,
     options: TrainOptions,
     *,
-    name: str,
     folder: Path,
     probing: "ProbingPlan | None",
 ) -> "TrainingPlan":
@@ -197,22 +213,18 @@ def _build_plan(
     from sentprobe.probes.training.schedule import find_training_preset
 
     preset = find_training_preset(options.preset)
-    is_average = (architecture, objective) == ("cbow", "none")  # Adi et al. 2017 average skip-gram vectors
+    names = [plan.objective for plan in objectives]
+    is_average = (architecture, names) == ("cbow", ["none"])  # Adi et al. 2017 average skip-gram vectors
     vectors = options.vectors or ("skip-gram" if is_average else "")
     inputs = _choose_inputs(vectors, options.inputs)
-    if inputs is None and objective != "next-word":
+    if inputs is None and "next-word" not in names:
         inputs = preset.inputs
     if inputs is None:  # for next-word and preset adi: as wide as the hidden layer
         inputs = options.hidden
     return TrainingPlan(
-        name=name,
-        objective=objective,
+        name=f"{architecture} {SEPARATOR.join(names)}",
+        objectives=objectives,
         out=folder,
-        corpus=tuple(options.corpus or ()),
-        parallel=options.parallel,
-        format=options.format,
-        columns=tuple(options.column or ()),
-        document=options.document,
         text_options=options.build_text_options(),
         events=options.events,
         architecture=Architecture(kind=architecture, hidden=options.hidden, layers=options.layers, inputs=inputs),

@@ -27,7 +27,7 @@ class TrainOptions:
     """The options of ``probe train``; each option's panel decides where ``--help`` shows it."""
 
     corpus: Annotated[
-        list[Path] | None, text_option(metavar="FILE", help="File with a sentence on each line; repeatable.")
+        list[Path] | None, text_option(metavar="FILE", help="Sentences; repeatable. For one objective: NAME=FILE.")
     ] = None
     parallel: Annotated[
         Path | None, text_option(metavar="FILE", help="For nmt: translation of --corpus, line by line.")
@@ -75,6 +75,13 @@ class TrainOptions:
     steps: Annotated[int | None, training_option(help="Stop after N batches (steps).")] = None
     epochs: Annotated[int | None, training_option(help="Stop after N passes over the texts.")] = None
     minutes: Annotated[float | None, training_option(metavar="N", help="Stop after N minutes.")] = None
+    weight: Annotated[
+        list[str] | None,
+        detail_option(
+            metavar="NAME=N",
+            help="Share of the batches that one of several objectives gets, relative to others. Default: 1.",
+        ),
+    ] = None
     patience: Annotated[int, training_option(help="Stop after N validations without improvement.")] = 5
     validate_every: Annotated[str, detail_option(metavar="N|epoch", help="Steps between validations.")] = "epoch"
     batch: Annotated[int | None, training_option(help="Number of items in a batch. Default: 256.")] = None

@@ -26,6 +26,7 @@ from sentprobe.probes.encoders.models.untrained import group_by_length
 from sentprobe.probes.language_models.arpa import list_words, split_words
 from sentprobe.probes.language_models.scorers import Regions, ScoringMethod, TokenScores, select_spans
 from sentprobe.probes.training.learners import NEXT_WORD, compute_states
+from sentprobe.probes.training.objectives import SEPARATOR
 
 
 @dataclass(slots=True)
@@ -69,7 +70,8 @@ def load_recurrent_model(spec: Spec, device: str) -> RecurrentModel:
     """Load the model of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
     options = read_options(spec, trained.TrainedOptions(batch=64, device=device))
     folder = Path(spec.argument).expanduser()
-    if (objective := architecture.read_config(folder).record.get("objective")) != NEXT_WORD:
+    objective = architecture.read_config(folder).record.get("objective")
+    if NEXT_WORD not in str(objective).split(SEPARATOR):
         raise EncoderError(f"{folder}: not a language model; its objective is {objective}, not {NEXT_WORD}")
     model = trained.load_sentence_model(folder)
     target = options.device or loading.find_default_device()

@@ -1,10 +1,10 @@
 """Training of an encoder: from texts and an architecture to a folder with the encoder.
 
-Plans for training an encoder, and the check that the texts fit the objective.
+Plans for training an encoder.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import lru_cache, partial
 from hashlib import file_digest
@@ -34,8 +34,11 @@ from sentprobe.probes.runs.task import list_task_names
 from sentprobe.probes.similarity import distance_results as geometry
 from sentprobe.probes.training import checkpoint, corpora, devices_and_precision, loop, objectives, running_text
 from sentprobe.probes.training.corpora import sample_meanings
+from sentprobe.probes.training.multi_task import combine_objectives
+from sentprobe.probes.training.objective import PreparedObjective
 from sentprobe.probes.training.objective_options import EVENTS, ObjectiveOptions
-from sentprobe.probes.training.objectives import ObjectiveKind, TextKind
+from sentprobe.probes.training.objective_plans import ObjectivePlan
+from sentprobe.probes.training.objectives import SEPARATOR, TextKind
 from sentprobe.probes.training.pair_texts import read_nli, read_parallel, read_triplets
 from sentprobe.probes.training.schedule import TrainingState, ValidationPoint
 from sentprobe.probes.training.text_filters import SKIP_GRAM, TextOptions, learn_skip_gram, learn_vocabulary
@@ -96,16 +99,9 @@ class TrainingPlan:
     """The complete plan of a training (texts, model, objective, settings), which can be sent to another process."""
 
     name: str
-    objective: str
+    objectives: tuple[ObjectivePlan, ...]
+    """The objectives that share the encoder, in the order of OBJECTIVES."""
     out: Path
-    corpus: tuple[Path, ...]
-    """The files of the training texts; empty if the texts are generated."""
-    parallel: Path | None = None
-    """The file whose lines translate the lines of the corpus; None if the corpus file has both languages."""
-    format: str | None = None
-    columns: tuple[str, ...] = ()
-    """The name of the column of sentences, or of the two columns of translated sentences (in TMX: the languages)."""
-    document: str | None = None
     text_options: TextOptions = field(default_factory=TextOptions)
     events: int = EVENTS
     architecture: Architecture
@@ -121,59 +117,19 @@ class TrainingPlan:
     command: str = ""
 
     @property
-    def kind(self) -> ObjectiveKind:
-        """The kind of the objective. Raises UsageError for an unknown objective."""
-        return objectives.find_objective(self.objective)
+    def objective(self) -> str:
+        """The names of the objectives, such as ``autoencoder+nli``."""
+        return SEPARATOR.join(plan.objective for plan in self.objectives)
 
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """The weight of each objective."""
+        return {plan.objective: plan.weight for plan in self.objectives}
 
-_EXPECTED_TEXTS: Mapping[TextKind, str] = {
-    TextKind.SENTENCES: "sentences",
-    TextKind.PARALLEL: "sentences and their translations",
-    TextKind.NLI: "pairs with a label",
-    TextKind.TRIPLETS: "triplets, as gen pairs --for training writes them",
-    TextKind.TREES: "trees",
-}
-
-
-def check_texts(plan: TrainingPlan) -> None:
-    """Raise UsageError if the options about text files do not fit the objective; the files are not read."""
-    kind = plan.kind
-    option = f"--objective {kind.name}"
-    if kind.texts is TextKind.EVENTS:
-        if plan.corpus:
-            raise UsageError(f"{option} learns from generated sentences, not from --corpus")
-        return
-    if not plan.corpus:
-        raise UsageError(f"{option} learns from {_EXPECTED_TEXTS[kind.texts]}: --corpus is missing")
-    _check_columns(plan, option)
-    if kind.texts not in (TextKind.SENTENCES, TextKind.TREES) and len(plan.corpus) > 1:
-        raise UsageError(f"{option} learns from one file, but --corpus is given {len(plan.corpus)} times")
-    if plan.parallel and kind.texts is not TextKind.PARALLEL:
-        raise UsageError(f"--parallel is for --objective nmt, not for {kind.name}")
-    corpus = plan.corpus[0]
-    unpaired = running_text.SUFFIXES.keys() - corpora.SUFFIXES  # suffixes of files without columns
-    if kind.texts is TextKind.PARALLEL and not plan.parallel and corpora.find_suffix(str(corpus)) in unpaired:
-        raise UsageError(
-            f"{option} learns from {_EXPECTED_TEXTS[TextKind.PARALLEL]}: --parallel is missing, "
-            f"the file with the translation of each line of {corpus}"
-        )
-
-
-def _check_columns(plan: TrainingPlan, option: str) -> None:
-    """Raise UsageError if ``--format``, ``--document`` or ``--column`` does not fit the objective."""
-    kind = plan.kind.texts
-    options = {"--format": plan.format, "--document": plan.document}
-    if kind is not TextKind.SENTENCES and (unused_options := [name for name in options if options[name]]):
-        raise UsageError(
-            f"{unused_options[0]} is for files of sentences, but {option} learns from {_EXPECTED_TEXTS[kind]}"
-        )
-    expected_count = {TextKind.SENTENCES: 1, TextKind.PARALLEL: 2}.get(kind, 0)
-    if plan.columns and len(plan.columns) != expected_count:
-        number = format_count(expected_count, "column") if expected_count else "no column"
-        times = format_count(len(plan.columns), "time")
-        raise UsageError(f"{option} needs {number}, but --column is given {times}")
-    if plan.columns and plan.parallel:
-        raise UsageError("--column is for one file that holds both languages: leave out --column or --parallel")
+    @property
+    def learns(self) -> bool:
+        """Whether the encoder is trained: False only for the objective ``none``."""
+        return all(plan.kind.learns for plan in self.objectives)
 
 
 UNTRAINED = "saved as it was drawn; --objective none trains nothing"
@@ -197,7 +153,6 @@ def run_training(
     plan: TrainingPlan, reporter: screen.Reporter, *, report: Callable[[str], None] = lambda _: None
 ) -> TrainingReport:
     """Train an encoder, or resume its training from its folder; *report* receives progress messages."""
-    check_texts(plan)
     with files.making_folder(plan.out):
         _check_folder(plan.out)
         manage_folder(plan.out)
@@ -226,22 +181,34 @@ def _check_folder(folder: Path) -> None:
 def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
     """Return the values that determine the trained weights, by name."""
     # Checkpoints store these names and values: if one changed, no stopped training could go on.
-    machine = plan.settings.machine
-    sources = (*plan.corpus, *([plan.parallel] if plan.parallel else []))
-    paths = (Path(name) for source in sources for name in corpora.find_files([source]))
+    machine, is_multi_task = plan.settings.machine, len(plan.objectives) > 1
     vectors = plan.vectors or "drawn"
     if plan.vectors not in ("", SKIP_GRAM):
         vectors = _digest_path(Path(plan.vectors))
     return (
         _flatten_fields(plan.architecture, kind="architecture")
-        | {"objective": plan.objective, "corpus": " ".join(map(_digest_path, paths))}
+        | {"objective": plan.objective}
+        | ({"weights": " ".join(f"{name}={weight}" for name, weight in plan.weights.items())} if is_multi_task else {})
+        | {"corpus": SEPARATOR.join(map(_digest_texts, plan.objectives))}
         | _flatten_fields(plan.text_options)
-        | {name: _to_plain_value(getattr(plan, name)) for name in ("format", "columns", "document", "events", "words")}
+        | {name: _join_values(plan.objectives, name) for name in ("format", "columns", "document")}
+        | {"events": plan.events, "words": plan.words}
         | {"vectors": vectors, "frozen": plan.frozen, "reverse": plan.reverse}
         | _flatten_fields(plan.settings.optimizer, kind="optimizer")
         | {"devices": machine.devices, "precision": devices_and_precision.choose_precision(machine).value}
         | _flatten_fields(plan.options)
     )
+
+
+def _digest_texts(plan: ObjectivePlan) -> str:
+    """Return the digests of all files that an objective learns from."""
+    sources = (*plan.corpus, *([plan.parallel] if plan.parallel else []))
+    return " ".join(_digest_path(Path(name)) for source in sources for name in corpora.find_files([source]))
+
+
+def _join_values(plans: Sequence[ObjectivePlan], name: str) -> str:
+    """Return the values of an option of all objectives as a text; objectives without a value are left out."""
+    return SEPARATOR.join(filter(None, (str(_to_plain_value(getattr(plan, name))) for plan in plans)))
 
 
 Value: TypeAlias = str | int | float | bool
@@ -291,7 +258,7 @@ def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -
         return None
     record = config.read_config(plan.out).record
     checkpoint.check_same_training(plan.out, record.get("identity", {}), identity)
-    is_over = not plan.kind.learns and _has_results(plan, 0)
+    is_over = not plan.learns and _has_results(plan, 0)
     return TrainingReport(plan.out, None, UNTRAINED, was_finished=True) if is_over else None
 
 
@@ -312,18 +279,20 @@ def _train_encoder(
     score_point = _make_point_scorer(plan, report)  # fails early if probing data cannot be built
     reporter.begin("read the texts", 1)
     texts = read_texts(plan)
-    report(f"{plan.out}: read {describe_texts(texts)}")
+    for name, objective_texts in texts.items():
+        purpose = f"for {name}, " if len(texts) > 1 else ""
+        report(f"{plan.out}: {purpose}read {describe_texts(objective_texts)}")
     if (stored_state := checkpoint.read_state(plan.out)) is not None:
         report(f"{plan.out}: goes on after {format_count(stored_state.state.step, 'step')}")
     model = make_model(plan, texts)
     reporter.advance()
-    save = partial(save_model, plan, identity, describe_texts(texts))
-    if not plan.kind.learns:
+    save = partial(save_model, plan, identity, {name: describe_texts(value) for name, value in texts.items()})
+    if not plan.learns:
         score_point(loop.ProbingPoint(0, 0.0, model.eval()))
         save(model, None)  # saved last: an existing model means that it was probed
         return TrainingReport(plan.out, None, UNTRAINED, was_finished=False)
     reporter.begin("prepare the objective", 1)
-    prepared = objectives.prepare(plan.kind, texts, model, plan.options)
+    prepared = prepare_objectives(plan, texts, model)
     reporter.advance()
     training_store = loop.TrainingStore(plan.out, identity, save, partial(_write_validation, plan))
     state = loop.train(prepared, plan.settings, training_store, probe_model=score_point, reporter=reporter)
@@ -339,19 +308,32 @@ READERS: Mapping[TextKind, Callable[..., corpora.LearnedTexts]] = {
 }
 
 
-def read_texts(plan: TrainingPlan) -> Any:
-    """Return the training texts of an objective."""
-    kind = plan.kind.texts
+def read_texts(plan: TrainingPlan) -> dict[str, Any]:
+    """Return the training texts of each objective; objectives with the same files share their texts."""
+    texts: dict[str, Any] = {}
+    read: dict[tuple[TextKind, ObjectivePlan], Any] = {}
+    for objective in plan.objectives:
+        source = (objective.kind.texts, replace(objective, objective="", weight=1.0))
+        if source not in read:
+            read[source] = _read_objective_texts(plan, objective)
+        texts[objective.objective] = read[source]
+    return texts
+
+
+def _read_objective_texts(plan: TrainingPlan, objective: ObjectivePlan) -> Any:
+    kind = objective.kind.texts
     if kind is TextKind.EVENTS:
         return sample_meanings(plan.events, seed=plan.options.seed)
     reader_options: dict[str, Any] = {}
     if kind is TextKind.PARALLEL:
-        reader_options["columns"] = plan.columns or None
+        reader_options["columns"] = objective.columns or None
     elif kind is TextKind.SENTENCES:
-        column = dict(zip(("column",), plan.columns, strict=False))
-        reader_options["files"] = running_text.SentenceFiles(format=plan.format, document=plan.document, **column)
-    translations = [plan.parallel] if plan.parallel else []
-    return READERS[kind](*plan.corpus, *translations, options=plan.text_options, **reader_options)
+        column = dict(zip(("column",), objective.columns, strict=False))
+        reader_options["files"] = running_text.SentenceFiles(
+            format=objective.format, document=objective.document, **column
+        )
+    translations = [objective.parallel] if objective.parallel else []
+    return READERS[kind](*objective.corpus, *translations, options=plan.text_options, **reader_options)
 
 
 def describe_texts(texts: Any) -> str:
@@ -370,9 +352,17 @@ _INPUT_FIELDS: Mapping[TextKind, tuple[str, ...]] = {
 """For each kind of texts, the names of the attributes with the sentences that the encoder reads."""
 
 
-def make_model(plan: TrainingPlan, texts: Any) -> trained.SentenceModel:
-    """Return the untrained model. Raises UsageError if the width of word vectors is not the model's input width."""
-    sentences = [*chain.from_iterable(getattr(texts, name) for name in _INPUT_FIELDS[plan.kind.texts])]
+def make_model(plan: TrainingPlan, texts: Mapping[str, Any]) -> trained.SentenceModel:
+    """Return the untrained model. Raises UsageError if the width of word vectors is not the model's input width.
+
+    - texts: the training texts of each objective
+    """
+    columns = (
+        getattr(texts[objective.objective], name)
+        for objective in plan.objectives
+        for name in _INPUT_FIELDS[objective.kind.texts]
+    )
+    sentences = [*chain.from_iterable(columns)]
     vocabulary = learn_vocabulary(sentences, words=plan.words, lower=plan.text_options.lower, reverse=plan.reverse)
     vectors: WordVectors | None = None
     if plan.vectors == SKIP_GRAM:
@@ -386,6 +376,15 @@ def make_model(plan: TrainingPlan, texts: Any) -> trained.SentenceModel:
     )
 
 
+def prepare_objectives(plan: TrainingPlan, texts: Mapping[str, Any], model: trained.SentenceModel) -> PreparedObjective:
+    """Prepare the objectives of a plan for the training loop, with the training texts of each."""
+    prepared = {
+        objective.objective: objectives.prepare(objective.kind, texts[objective.objective], model, plan.options)
+        for objective in plan.objectives
+    }
+    return combine_objectives(prepared, plan.weights, seed=plan.options.seed)
+
+
 @lru_cache(maxsize=1)  # the encoders of one command share the vectors
 def _read_once(path: Path, changed: int) -> WordVectors:  # noqa: ARG001 - a changed file is read again
     return read_word_vectors(path)
@@ -394,19 +393,25 @@ def _read_once(path: Path, changed: int) -> WordVectors:  # noqa: ARG001 - a cha
 def save_model(
     plan: TrainingPlan,
     identity: checkpoint.Identity,
-    texts: str,
+    texts: Mapping[str, str],
     model: trained.SentenceModel,
     state: TrainingState | None,
 ) -> None:
-    """Write the files of the model into its folder, and a record of its training; *texts* describes the texts."""
+    """Write the files of the model into its folder, and a record of its training.
+
+    - texts: descriptions of the training texts of each objective
+    """
+    several = (
+        {"weights": plan.weights, "texts": texts} if len(plan.objectives) > 1 else {"texts": texts[plan.objective]}
+    )
     record = {
         "family": plan.name,
         "step": state.step if state else 0,
         "epoch": state.best.epoch if state and state.best else 0.0,
         "seed": plan.options.seed,
         "objective": plan.objective,
-        "texts": texts,
-        "validation": asdict(state.best) if state and state.best else None,
+        **several,
+        "validation": state.best.to_record() if state and state.best else None,
         "identity": dict(identity),
         "command": plan.command,
         "versions": {"sentprobe": errors.get_own_version()} | errors.find_versions("torch"),

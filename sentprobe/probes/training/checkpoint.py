@@ -53,7 +53,10 @@ def write_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Opti
         OPTIMIZER_FILE: tensor_files.save(_collect_optimizer_tensors(optimizer)),
     }
     digests = {name: sha256(content).hexdigest() for name, content in contents.items()}
-    record = {"format": FORMAT, **asdict(replace(stored, digests=digests))}
+    record: dict[str, Any] = {"format": FORMAT, **asdict(replace(stored, digests=digests))}
+    for name in ("best", "last"):
+        point: ValidationPoint | None = getattr(stored.state, name)
+        record["state"][name] = point and point.to_record()
     header = {**record, "digest": _digest_record(record)}
     with files.atomic_folder(folder / CHECKPOINT_FOLDER) as new_folder:
         (new_folder / STATE_FILE).write_text(json.dumps(header, indent=2) + "\n", "utf-8", newline="\n")
@@ -75,7 +78,10 @@ def _collect_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, to
     # Parameter groups are left out: they hold the settings, which the resuming command states again.
     states = optimizer.state_dict()["state"].items()
     values = {f"{number}.{name}": value for number, state in states for name, value in state.items()}
-    return _copy_tensors({name: value for name, value in values.items() if isinstance(value, torch.Tensor)})
+    tensors = {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
+    # Weights of an objective that no batch was of yet have no state; optimizers begin with zeros.
+    expected = _list_optimizer_tensors(optimizer).items()
+    return _copy_tensors(tensors | {name: torch.zeros_like(like) for name, like in expected if name not in tensors})
 
 
 def read_state(folder: Path) -> StoredState | None:
@@ -100,7 +106,7 @@ def _parse_state(record: Any) -> StoredState:
     try:
         state = dict(record.pop("state"))
         for name in ("best", "last"):
-            state[name] = None if state[name] is None else ValidationPoint(**state[name])
+            state[name] = None if state[name] is None else ValidationPoint.from_record(state[name])
         stored = StoredState(state=TrainingState(**state), **record)
     except (TypeError, KeyError, ValueError) as error:
         raise FormatError(f"not a valid state: {first_line(error)}") from None
@@ -127,8 +133,9 @@ def _check_ranges(state: TrainingState) -> None:
     for point in filter(None, (state.best, state.last)):
         if point.step > state.step:
             raise FormatError(f"a validation at step {point.step}, after step {state.step} of the training")
-        if point.metric not in known_metrics:
-            raise FormatError(f"there is no metric {point.metric!r}; known: {', '.join(known_metrics)}")
+        for metric in (point.metric, *(part.metric for part in point.parts.values())):
+            if metric not in known_metrics:
+                raise FormatError(f"there is no metric {metric!r}; known: {', '.join(known_metrics)}")
 
 
 def check_same_training(folder: Path, stored_identity: Identity, identity: Identity) -> None:

@@ -45,8 +45,11 @@ def check_machine(machine: TrainingMachine) -> None:
     choose_precision(machine)
 
 
-def make_fabric(machine: TrainingMachine) -> Any:
-    """Return a Fabric object for the devices of *machine*. Raises UsageError, or EncoderError if Fabric is missing."""
+def make_fabric(machine: TrainingMachine, *, uses_all_weights: bool = True) -> Any:
+    """Return a Fabric object for the devices of *machine*. Raises UsageError, or EncoderError if Fabric is missing.
+
+    - uses_all_weights: whether the loss of each batch depends on all weights; several devices wait for each weight
+    """
     try:
         import lightning_fabric as lightning
     except ModuleNotFoundError:
@@ -57,6 +60,7 @@ def make_fabric(machine: TrainingMachine) -> Any:
             return lightning.Fabric(
                 accelerator=machine.device,
                 devices=machine.devices,
+                strategy="auto" if uses_all_weights or machine.devices == 1 else "ddp_find_unused_parameters_true",
                 precision="bf16-mixed" if uses_bfloat16 else "32-true",
             )
     except (RuntimeError, ValueError) as error:  # Fabric's exceptions are subclasses of these

@@ -179,9 +179,10 @@ class _FabricLearner(nn.Module):
         super().__init__()
         self.learner = learner
 
-    def forward(self, tensors: dict[str, torch.Tensor], items: int, targets: int) -> torch.Tensor:
+    def forward(self, tensors: dict[str, torch.Tensor], items: int, targets: int, objective: str) -> torch.Tensor:
         # With several devices, Fabric moves all tensors to the device, also lengths, which networks need on the CPU.
-        loss: torch.Tensor = self.learner(Batch(tensors, items, targets).to(next(self.parameters()).device))
+        batch = Batch(tensors, items, targets, objective).to(next(self.parameters()).device)
+        loss: torch.Tensor = self.learner(batch)
         return loss
 
 
@@ -204,7 +205,9 @@ class _TrainingLoop:
         probe_model: Callable[[ProbingPoint], None],
         reporter: screen.Reporter,
     ) -> None:
-        self._fabric = devices_and_precision.make_fabric(settings.machine)
+        self._fabric = devices_and_precision.make_fabric(
+            settings.machine, uses_all_weights=prepared.learner.uses_all_weights
+        )
         with devices_and_precision.suppress_fabric_messages():
             self._fabric.launch()
         self._prepared, self._settings, self._store, self._probe_model = prepared, settings, store, probe_model
@@ -286,7 +289,7 @@ class _TrainingLoop:
         torch.manual_seed(int(digest("step", self._settings.seed, step, self._fabric.global_rank)[:15], 16))
         self._stepper.train()
         batch = batch.to(self._fabric.device)
-        loss = self._stepper(dict(batch.tensors), batch.items, batch.targets)
+        loss = self._stepper(dict(batch.tensors), batch.items, batch.targets, batch.objective)
         self._optimizer.zero_grad(set_to_none=True)
         self._fabric.backward(loss)
         norm = self._fabric.clip_gradients(

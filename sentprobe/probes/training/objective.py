@@ -3,10 +3,10 @@
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -28,6 +28,8 @@ class Batch:
     """Number of items."""
     targets: int
     """Number of predictions: the tokens that decoders should generate or, for a classifier, one per item."""
+    objective: str = ""
+    """The objective of the batch, if several are trained."""
 
     def to(self, device: torch.device) -> "Batch":
         """Move the batch to a device, except tensors named ``...lengths``, which networks need on the CPU."""
@@ -41,6 +43,9 @@ class Batch:
 class Learner(nn.Module, ABC):
     """The model that a training optimizes: a sentence model, and the objective's decoder or classifier."""
 
+    uses_all_weights: ClassVar[bool] = True
+    """Whether the loss of each batch depends on all weights."""
+
     def __init__(self, encoder: SentenceModel) -> None:
         super().__init__()
         self.encoder = encoder
@@ -48,7 +53,7 @@ class Learner(nn.Module, ABC):
     @property
     def device(self) -> torch.device:
         """The device of the weights."""
-        return next(self.parameters()).device
+        return next(self.encoder.parameters()).device
 
     @abstractmethod
     def forward(self, batch: Batch) -> torch.Tensor:
@@ -74,6 +79,8 @@ class Metric(Enum):
     """The share of correct answers, or of generated texts that equal their reference."""
     PERPLEXITY = "perplexity"
     """The perplexity of subword codes given earlier codes or, for ``next-word``, of words given earlier words."""
+    LOSS = "loss"
+    """The mean loss of several objectives, by their weights, in nats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +94,24 @@ class Validation:
     """Mean loss over the targets, in nats."""
     permuted_bleu: float | None = None
     """BLEU of an auto-encoder on held-out sentences with permuted words (Adi et al. 2017); else None."""
+    parts: Mapping[str, "Validation"] = field(default_factory=dict)
+    """The validation of each objective, if several are trained."""
 
     def __str__(self) -> str:
-        """Return the metric's name and value, and BLEU on permuted sentences.
+        """Return the metric's name and value, and BLEU on permuted sentences or the validation of each objective.
 
         >>> print(Validation("accuracy", 0.93, higher_is_better=True, loss=0.2))
         accuracy 93.0%
         >>> print(Validation("BLEU", 32.5, higher_is_better=True, loss=0.2, permuted_bleu=8.2))
         BLEU 32.5 (permuted: 8.2)
+        >>> nli = Validation("accuracy", 0.93, higher_is_better=True, loss=0.2)
+        >>> print(Validation("loss", 1.7, higher_is_better=False, loss=1.7, parts={"nli": nli}))
+        loss 1.7 (nli: accuracy 93.0%)
         """
         number_format = {"BLEU": ".1f", "accuracy": ".1%"}.get(self.metric, ",.4g")
         permuted = "" if self.permuted_bleu is None else f" (permuted: {self.permuted_bleu:.1f})"
-        return f"{self.metric} {self.value:{number_format}}{permuted}"
+        parts = f" ({'; '.join(f'{name}: {part}' for name, part in self.parts.items())})" if self.parts else ""
+        return f"{self.metric} {self.value:{number_format}}{permuted}{parts}"
 
     def is_better_than(self, previous: "Validation | None") -> bool:
         """Return whether ``value`` or, if values are equal, ``loss`` is better than in *previous* (None: True)."""
@@ -177,7 +190,7 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> tuple[Indices, I
     held_out_texts: set[str] = set()
     validation: list[int] = []
     # The second number separates random streams: 1 for this split, 2 for batches, 3 for noise, 4 for decoders, 5 for
-    # permuted words.
+    # permuted words, 6 for the objectives of batches.
     for item in map(int, np.random.default_rng((seed, 1)).permutation(items)):
         texts = {column[item] for column in columns}
         if held_out_texts.isdisjoint(texts):

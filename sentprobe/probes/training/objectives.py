@@ -3,7 +3,7 @@
 This module does not import PyTorch.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pkgutil import resolve_name
@@ -79,6 +79,9 @@ _KINDS = (
 
 OBJECTIVES: Mapping[str, ObjectiveKind] = {kind.name: kind for kind in _KINDS}
 
+SEPARATOR = "+"
+"""Separates the names of several objectives of one encoder, as in ``autoencoder+nli``."""
+
 
 def find_objective(name: str) -> ObjectiveKind:
     """Return the objective with this name. Raises UsageError if there is none."""
@@ -88,18 +91,35 @@ def find_objective(name: str) -> ObjectiveKind:
     return OBJECTIVES[name]
 
 
-def reject_unused_options(kind: ObjectiveKind, written_options: Mapping[str, str]) -> None:
-    """Raise UsageError if an option has no effect on an objective.
+def choose_objectives(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the objectives of one encoder in the order of OBJECTIVES, whatever their order in *names*.
+
+    Raises UsageError if there is no such objective, if one is given twice, or if they cannot share an encoder.
+    """
+    for place, name in enumerate(names):
+        find_objective(name)
+        if name in names[:place]:
+            raise UsageError(f"--objective {name} is given twice")
+    idle = [name for name in names if not OBJECTIVES[name].learns]
+    if idle and len(names) > 1:
+        others = ", ".join(name for name in names if name not in idle)
+        raise UsageError(f"--objective {idle[0]} trains nothing, so it shares no encoder with {others}")
+    return tuple(name for name in OBJECTIVES if name in names)
+
+
+def reject_unused_options(kinds: Sequence[ObjectiveKind], written_options: Mapping[str, str]) -> None:
+    """Raise UsageError if an option has no effect on any of the objectives *kinds*.
 
     - written_options: the options that the user has set, as in ``{"decoder_hidden": "--decoder-hidden"}``
     """
     for name, written in written_options.items():
         users = [user.name for user in _KINDS if user.uses(name)]
-        if not users or kind.uses(name):
+        if not users or any(kind.uses(name) for kind in kinds):
             continue
+        names = ", ".join(kind.name for kind in kinds)
         if name in TRAINING:
-            raise UsageError(f"{written} is for training, but --objective {kind.name} trains nothing")
-        raise UsageError(f"{written} is for --objective {', '.join(users)}, not for {kind.name}")
+            raise UsageError(f"{written} is for training, but --objective {names} trains nothing")
+        raise UsageError(f"{written} is for --objective {', '.join(users)}, not for {names}")
 
 
 def prepare(kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: ObjectiveOptions) -> "PreparedObjective":

@@ -6,9 +6,10 @@ Optimizers with the settings of published papers, and presets of published train
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from math import isfinite
+from typing import Any
 
 import torch
 from torch import nn
@@ -166,11 +167,25 @@ class ValidationPoint:
     higher_is_better: bool
     loss: float
     permuted_bleu: float | None = None
+    parts: Mapping[str, Validation] = field(default_factory=dict)
 
     @property
     def validation(self) -> Validation:
         """The scores of this validation, without its step and epoch."""
-        return Validation(self.metric, self.value, self.higher_is_better, self.loss, self.permuted_bleu)
+        return Validation(**{entry.name: getattr(self, entry.name) for entry in fields(Validation)})
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the values in JSON form; ``parts`` only if there are any, as nowhere within a part."""
+        record = asdict(self)
+        for part in (*record["parts"].values(), *([] if self.parts else [record])):
+            del part["parts"]
+        return record
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "ValidationPoint":
+        """Return the inverse of :meth:`to_record`. Raises TypeError or ValueError for another record."""
+        parts = {name: Validation(**part) for name, part in dict(record.get("parts", {})).items()}
+        return cls(**{**record, "parts": parts})
 
     def __str__(self) -> str:
         return f"{self.validation} at step {self.step:,}"
@@ -197,7 +212,8 @@ class TrainingState:
         return replace(self, step=self.step + 1, epoch=self.epoch + completed_epochs, batch=batch)
 
     def record_validation(self, validation: Validation, *, steps_per_epoch: int) -> "TrainingState":
-        point = ValidationPoint(step=self.step, epoch=self.compute_epochs(steps_per_epoch), **asdict(validation))
+        values = {entry.name: getattr(validation, entry.name) for entry in fields(validation)}
+        point = ValidationPoint(step=self.step, epoch=self.compute_epochs(steps_per_epoch), **values)
         if validation.is_better_than(self.best.validation if self.best else None):
             return replace(self, best=point, last=point, waited=0)
         return replace(self, last=point, waited=self.waited + 1)

@@ -7,8 +7,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from sentprobe.probes.runs.encoder_training import TrainingPlan, make_model
-from sentprobe.probes.training import loop, objectives
+from sentprobe.probes.runs.encoder_training import TrainingPlan, make_model, prepare_objectives
+from sentprobe.probes.training import loop
 from sentprobe.probes.training.objective import PreparedObjective, Validation
 from sentprobe.probes.training.schedule import Limits
 
@@ -51,7 +51,8 @@ def compare(plan: TrainingPlan, texts: Any, *, minutes: float | None = None) -> 
 
 def prepare(plan: TrainingPlan, texts: Any) -> PreparedObjective:
     """Return the prepared objective, which is the same at each call."""
-    return objectives.prepare(plan.kind, texts, make_model(plan, texts), plan.options)
+    texts_by_objective = {plan.objective: texts}
+    return prepare_objectives(plan, texts_by_objective, make_model(plan, texts_by_objective))
 
 
 def prepare_control(plan: TrainingPlan, texts: Any) -> PreparedObjective:

@@ -12,6 +12,7 @@ from sentprobe.probes.runs import encoder_training as plans
 from sentprobe.probes.runs.encoder_training import identify_training
 from sentprobe.probes.training import devices_and_precision, loop
 from sentprobe.probes.training.objective_options import ObjectiveOptions
+from sentprobe.probes.training.objective_plans import ObjectivePlan
 from sentprobe.probes.training.schedule import SGD
 from sentprobe.probes.training.text_filters import TextOptions
 
@@ -23,12 +24,16 @@ def make_plan(folder: Path, *, has_options: bool) -> plans.TrainingPlan:
     (folder / "punkt" / "words").write_bytes(b"z")
     return plans.TrainingPlan(
         name="lstm nmt",
-        objective="nmt",
-        corpus=(folder / "a.txt",),
-        parallel=folder / "b.txt",
-        format="tsv" if has_options else None,
-        columns=("a", "b") if has_options else (),
-        document="d" if has_options else None,
+        objectives=(
+            ObjectivePlan(
+                objective="nmt",
+                corpus=(folder / "a.txt",),
+                parallel=folder / "b.txt",
+                format="tsv" if has_options else None,
+                columns=("a", "b") if has_options else (),
+                document="d" if has_options else None,
+            ),
+        ),
         text_options=TextOptions(punkt=folder / "punkt" if has_options else None),
         architecture=Architecture(kind="lstm"),
         vectors=str(folder / "a.txt") if has_options else "",

@@ -71,6 +71,7 @@ def change_state(folder: Path, place: str, value: object) -> None:
 
 
 NOT_TEXTS: list[object] = [3, [], {"torch": None}, {"torch": ["2"]}]
+PART: dict[str, object] = {"metric": "accuracy", "value": 1.0, "higher_is_better": True, "loss": 0.0}
 BAD_STATES: list[tuple[str, object, str]] = [
     ("state", {}, "not a valid state"),
     ("state", {"step": 1}, "not a valid state"),
@@ -87,6 +88,12 @@ BAD_STATES: list[tuple[str, object, str]] = [
     ("state.last.step", -1, "last.step is -1; a number from 0"),
     ("state.best.epoch", -0.5, "best.epoch is -0.5; a number from 0"),
     ("state.best.metric", "frobs", "there is no metric 'frobs'; known: BLEU, accuracy, perplexity"),
+    ("state.best.parts", 3, "not a valid state"),
+    ("state.best.parts", {"nli": {"metric": "accuracy"}}, "not a valid state"),
+    ("state.best.parts", {"nli": PART | {"parts": {}, "more": 1}}, "not a valid state"),
+    ("state.best.parts", {"nli": PART | {"value": "one"}}, r"best.parts\['nli'\].value must be a number"),
+    ("state.best.parts", {"nli": PART | {"parts": {"x": PART}}}, r"best.parts\['nli'\].parts\['x'\] must be a"),
+    ("state.best.parts", {"nli": PART | {"metric": "frobs"}}, "there is no metric 'frobs'"),
     ("state.best.higher_is_better", 1, "best.higher_is_better must be true or false"),
     *(
         (name, values, f"{name} must be an object of texts")

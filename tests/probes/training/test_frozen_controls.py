@@ -22,6 +22,7 @@ from sentprobe.probes.training import devices_and_precision, loop
 from sentprobe.probes.training.corpora import LearnedTexts, Meanings
 from sentprobe.probes.training.objective import Validation
 from sentprobe.probes.training.objective_options import ObjectiveOptions
+from sentprobe.probes.training.objective_plans import ObjectivePlan
 from sentprobe.probes.training.objectives import OBJECTIVES
 from sentprobe.probes.training.schedule import Limits, OptimizerKind, OptimizerSettings, StepInterval
 
@@ -63,8 +64,7 @@ def plan_of(name: str, folder: Path, bout: Bout, *, seed: int = 1) -> TrainingPl
     """Return the plan of an objective's training."""
     return TrainingPlan(
         name=name,
-        objective=name,
-        corpus=(),
+        objectives=(ObjectivePlan(objective=name),),
         architecture=Architecture(kind="bilstm-max", hidden=bout.hidden, inputs=32),
         options=ObjectiveOptions(
             batch=32,
