@@ -55,7 +55,11 @@ def split_lines(text: str) -> list[str]:
 
 
 def escape_line(text: str) -> str:
-    """Return the text on one line: control characters, line feeds and tabs are escaped as Python writes them."""
+    r"""Return the text on one line: control characters, line feeds and tabs are escaped as Python writes them.
+
+    >>> print(escape_line("a file\nprobe: all is well"))
+    a file\nprobe: all is well
+    """
     return escape_control_characters(text).replace("\n", r"\n").replace("\t", r"\t")
 
 

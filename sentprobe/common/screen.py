@@ -217,7 +217,11 @@ def make_columns(*, notes: bool = False) -> "tuple[ProgressColumn, ...]":
 
 
 def shorten(name: str, *, limit: int = 36) -> str:
-    """Return a name of at most *limit* characters; a longer name loses its beginning, which says less than its end."""
+    """Return a name of at most *limit* characters; a longer name loses its beginning, which says less than its end.
+
+    >>> shorten("st:/home/models/minilm", limit=10)
+    '…ls/minilm'
+    """
     return name if len(name) <= limit else f"…{name[1 - limit :]}"
 
 

@@ -256,7 +256,11 @@ def format_kept_forms(words: Iterable[Word]) -> str:
 
 
 def guess_form(lemma: str, kind: Kind, form: Form, ask: FormSource = look_up) -> str | None:
-    """Return the spelling of a form that a lexicon file does not state, or None if the file must state it."""
+    """Return the spelling of a form that a lexicon file does not state, or None if the file must state it.
+
+    >>> guess_form("the", Kind.DETERMINER, Form.DT_PL), guess_form("who", Kind.RELATIVIZER, Form.WP)
+    ('the', None)
+    """
     if kind in (Kind.DETERMINER, Kind.MODAL):
         return lemma
     return None if kind is Kind.RELATIVIZER else inflect(lemma, form, ask)

@@ -57,7 +57,11 @@ def format_command_line() -> str:
 
 
 def format_words(words: Iterable[str]) -> str:
-    """Return a command as one text for a shell, without the passwords in URLs."""
+    """Return a command as one text for a shell, without the passwords in URLs.
+
+    >>> format_words(["probe", "analyze", "a b.txt", "corenlp:http://bob:secret@host:9000"])
+    "probe analyze 'a b.txt' 'corenlp:http://bob:***@host:9000'"
+    """
     return shlex.join(re.sub(r"(://[^/@:\s]*):[^/@\s]*@", r"\1:***@", word) for word in words)
 
 

@@ -34,6 +34,11 @@ def inflect(lemma: str, tag: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def is_verb(word: str) -> bool:
+    """Return whether a word is known as a verb.
+
+    >>> is_verb("click"), is_verb("dentist")
+    (True, False)
+    """
     from lemminflect import getAllLemmas
 
     return "VERB" in getAllLemmas(word)

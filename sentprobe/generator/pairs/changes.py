@@ -161,7 +161,11 @@ def apply_edit(
 
 
 def find_first_change(good: Sequence[str], bad: Sequence[str]) -> int:
-    """Return the number, from 1, of the first token in which two sentences differ."""
+    """Return the number, from 1, of the first token in which two sentences differ.
+
+    >>> find_first_change(["who", "slept"], ["who", "slept", "the", "man"])
+    3
+    """
     return next(number for number, (a, b) in enumerate(zip_longest(good, bad), 1) if a != b)
 
 

@@ -176,7 +176,11 @@ class ExclusionSpace(TripletSpace):
 
 
 def join_questions(texts: Sequence[str]) -> str:
-    """Join two questions with "but", without the second question word; return a single text unchanged."""
+    """Join two questions with "but", without the second question word; return a single text unchanged.
+
+    >>> join_questions(["who helped the man", "who did not help the lawyer"])
+    'who helped the man but did not help the lawyer'
+    """
     first, *others = texts
     return " but ".join([first, *(text.partition(" ")[2] for text in others)])
 

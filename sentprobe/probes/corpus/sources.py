@@ -224,7 +224,11 @@ _TREEBANK_FILE = re.compile(r"([a-z]{2,3})_[a-z0-9]+-s?ud-")
 
 
 def find_file_language(name: str) -> str:
-    """Return the language code that a treebank's file name begins with, as de_gsd-ud-dev.conllu does, or ""."""
+    """Return the code of the language that the name of a treebank's file begins with, or "" if it has none.
+
+    >>> find_file_language("ud/de_gsd-ud-dev.conllu"), find_file_language("all.conllu")
+    ('de', '')
+    """
     match = _TREEBANK_FILE.match(Path(name).name)
     return match[1] if match else ""
 

@@ -307,7 +307,11 @@ def _compute_bound(mirrors: _Mirrors, places: Places) -> float:
 
 
 def count_best_answers(views: Indices, targets: Indices) -> int:
-    """Return how many items the best function of their views answers correctly; *views* and *targets*: (n,) int64."""
+    """Return how many items the best function of their views answers correctly; *views* and *targets*: (n,) int64.
+
+    >>> count_best_answers(np.array([7, 7, 7, 2]), np.array([1, 0, 1, 0]))
+    3
+    """
     labels = int(targets.max()) + 1
     answers, counts = np.unique(views * labels + targets, return_counts=True)
     _, starts = np.unique(answers // labels, return_index=True)

@@ -98,6 +98,11 @@ ORIGINAL, INVERTED = "O", "I"
 
 
 def is_word(token: str) -> bool:
+    """Return whether a token contains a letter or digit.
+
+    >>> is_word("n't"), is_word("--")
+    (True, False)
+    """
     return any(map(str.isalnum, token))
 
 

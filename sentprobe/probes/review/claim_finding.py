@@ -166,7 +166,11 @@ def describe_draws_needed(test: GainTest, *, level: float) -> str:
 
 
 def describe_items_needed(number: float, item_count: int) -> str:
-    """Describe how many test items give 80% power (two significant digits, rounded up), and how many this run has."""
+    """Describe how many test items give 80% power (two significant digits, rounded up), and how many this run has.
+
+    >>> describe_items_needed(978.2, 500)
+    'about 980 test items give 80% power (this run: 500)'
+    """
     unit = 10 ** max(0, floor(log10(max(1.0, number))) - 1)
     qualifier = "more than" if number >= MOST_UNITS else "about"
     needed = int(-(-number // unit) * unit)

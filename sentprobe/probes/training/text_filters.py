@@ -159,6 +159,9 @@ def learn_vocabulary(
     """Return a vocabulary of the *words* most frequent words of *texts*.
 
     Of equally frequent words, those that occur first in the texts are chosen.
+
+    >>> learn_vocabulary(["a dog saw a cat", "a cat"], words=2).words
+    ('a', 'cat')
     """
     if words < 1:
         raise UsageError(f"words={words}: at least 1 is expected")
