@@ -386,7 +386,7 @@ def repair(
     batch: Annotated[int, typer.Option(help="Number of pairs or texts in a batch.")] = 32,
     rate: Annotated[float, typer.Option(help="Learning rate.")] = 5e-5,
     keep_weight: Annotated[float, typer.Option(help="Weight of the loss that keeps cosines; 0: none.")] = 30.0,
-    strength: Annotated[float, typer.Option(help="Share of the trained change of the weights, 0 to 1.")] = 0.8,
+    strength: Annotated[float, typer.Option(help="Share of the trained change of the weights, 0 to 1.")] = 0.65,
     seed: Annotated[int, opt.build_seed_option("split, batches and dropout")] = 0,
     format_: Annotated[str, opt.build_format_option(opt.TABLE_FORMATS)] = "text",
     device: Annotated[str, opt.machine_option(help="auto, cpu, cuda or mps.")] = "auto",

@@ -49,16 +49,19 @@ class RepairSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairData:
-    """The two sides of the split, and the counts of edits."""
+    """The two sides of the split, the counts of edits, and generated pairs."""
 
     training: RepairSide
     held_out: RepairSide
     counts: EditCounts
+    generated: tuple[tuple[str, str], ...] = ()
+    """Generated sentences whose cosines are to stay: of each contrast, anchors with positives and with negatives."""
 
     def digest(self) -> str:
         """Return a digest of the training side, which a resumed repair must share."""
         side = self.training
-        return digest("repair", *chain(*side.opposites, *side.variants, *side.paraphrases), *side.texts, *side.neutral)
+        pairs = chain(*side.opposites, *side.variants, *side.paraphrases, *self.generated)
+        return digest("repair", *pairs, *side.texts, *side.neutral)
 
 
 def prepare_data(

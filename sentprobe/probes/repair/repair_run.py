@@ -1,7 +1,7 @@
 """A repair: measure a model, train it on opposites near its old vectors, measure it again, and write its folder."""
 
 import shutil
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,21 +12,25 @@ from sentprobe.common.reading import read_text
 from sentprobe.common.screen import Reporter, SilentReporter
 from sentprobe.common.specs import Spec
 from sentprobe.common.tables import TableFormat, format_tables
+from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.generator.pairs.triplets import ImpossibleContrastError, TripletSet, TripletSide, TripletSpace
+from sentprobe.generator.spaces.templates import SplitSide
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 from sentprobe.probes.corpus.text_edits import choose_usual_rules
 from sentprobe.probes.corpus.user_texts import is_parsed, read_user_texts
 from sentprobe.probes.encoders.encoder import digest
 from sentprobe.probes.encoders.kinds import read_spec
-from sentprobe.probes.repair.repair_data import RepairData, prepare_data
+from sentprobe.probes.repair.repair_data import HELD_OUT, RepairData, prepare_data
 from sentprobe.probes.repair.repair_measures import RepairResult, build_repair_tables, compare_figures, measure_model
 from sentprobe.probes.similarity.text_pairs import read_pairs
-from sentprobe.probes.similarity.triplet_sentences import TripletSampling, build_triplet_spaces
 
 if TYPE_CHECKING:
     from sentprobe.probes.repair.repair_training import RepairSettings
 
-GENERATED = 60
+MEASURED = 60
 """The number of generated triplets of each contrast, which show whether a meaning that was not trained got lost."""
+KEPT = 40
+"""The number of generated triplets of each contrast, with other words, whose cosines are to stay."""
 CARD = "README.md"
 
 
@@ -77,7 +81,7 @@ def repair(plan: RepairPlan, *, reporter: Reporter | None = None, **settings: ob
     encoder = load_sentence_transformer(spec)
     check_trainable(encoder)
     data = read_repair_data(plan, seed=chosen.seed)
-    generated = _sample_generated(plan.language, seed=chosen.seed)
+    generated = sample_generated(plan.language, MEASURED, held_out=True, seed=chosen.seed)
     reporter.begin("measure", 1)
     before = measure_model(encoder, data, generated, seed=chosen.seed)
     reporter.advance()
@@ -117,10 +121,10 @@ def _check_out(out: Path) -> None:
 
 
 def read_repair_data(plan: RepairPlan, *, seed: int) -> RepairData:
-    """Read the texts, pairs and neutral texts of a plan, edit them, and split them."""
+    """Read the texts, pairs and neutral texts of a plan, edit them and split them, and generate pairs to keep."""
     has_parse = plan.parser is not None or is_parsed(plan.texts)
     rules = choose_usual_rules(language=plan.language, has_parse=has_parse)
-    return prepare_data(
+    data = prepare_data(
         read_user_texts(plan.texts, column=plan.column),
         rules,
         pairs=() if plan.pairs is None else [*read_pairs(plan.pairs)],
@@ -129,15 +133,23 @@ def read_repair_data(plan: RepairPlan, *, seed: int) -> RepairData:
         language=plan.language,
         seed=seed,
     )
+    columns = [
+        [*map(triplets.render_texts, (TripletSide.ANCHOR, TripletSide.POSITIVE, TripletSide.NEGATIVE))]
+        for triplets in sample_generated(plan.language, KEPT, held_out=False, seed=seed)
+    ]
+    pairs = [pair for anchors, *others in columns for other in others for pair in zip(anchors, other, strict=True)]
+    return replace(data, generated=tuple(pairs))
 
 
-def _sample_generated(language: str, *, seed: int) -> Sequence[object]:
-    """Return triplets of each contrast of the language."""
+def sample_generated(language: str, n: int, *, held_out: bool, seed: int) -> list[TripletSet]:
+    """Return *n* triplets of each contrast of the language, with the held-out words or with the other ones."""
     words = load_lexicon(None, language)
-    sampling = TripletSampling(vocabulary=choose_vocabulary(words, "compeval"), n=GENERATED, language=language)
-    spaces, _ = build_triplet_spaces(words, (), sampling, None)
-    triplet_sets = [space.sample(GENERATED, seed=seed) for space in spaces]
-    return [triplets for triplets in triplet_sets if len(triplets)]
+    vocabulary, side = choose_vocabulary(words), SplitSide(share=HELD_OUT, held_out=held_out)
+    triplet_sets = []
+    for contrast in CONTRASTS:
+        with suppress(ImpossibleContrastError):
+            triplet_sets.append(TripletSpace(words, contrast, vocabulary=vocabulary, side=side).sample(n, seed=seed))
+    return triplet_sets
 
 
 def _describe_training(data: RepairData, settings: "RepairSettings") -> str:
@@ -145,8 +157,8 @@ def _describe_training(data: RepairData, settings: "RepairSettings") -> str:
     chosen = ", ".join(f"{name}={value}" for name, value in asdict(settings).items())
     return (
         f"Trained on {len(side.opposites):,} opposites, {len(side.variants):,} variants and {len(side.paraphrases):,} "
-        f"paraphrases of {len(side.texts):,} texts; cosines of {len(side.neutral):,} texts were kept. Settings: "
-        f"{chosen}."
+        f"paraphrases of {len(side.texts):,} texts; cosines of {len(side.neutral):,} texts and "
+        f"{len(data.generated):,} generated pairs were kept. Settings: {chosen}."
     )
 
 

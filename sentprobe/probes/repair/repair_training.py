@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ class ShortPadding(nn.Module):
 
 
 class KeepCosinesLoss(nn.Module):
-    """The mean squared difference between the new and the old cosines of all pairs of texts in a batch.
+    """The mean squared difference between the new and the old cosines of all texts in a batch, of two columns.
 
     The old vectors are the labels, so that the old model is not needed during the training.
     """
@@ -92,14 +93,14 @@ class KeepCosinesLoss(nn.Module):
         self.model, self.weight = model, weight
 
     def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
-        """Return the loss of a batch of n texts.
+        """Return the loss of a batch of n rows.
 
-        - sentence_features: the tokens of one column of texts
-        - labels: the old vectors, (n, dim)
+        - sentence_features: the tokens of two columns of texts
+        - labels: the old vectors of both, (n, 2, dim)
         """
-        (features,) = sentence_features
-        new = nn.functional.normalize(self.model(features)["sentence_embedding"].float(), dim=1)
-        old = nn.functional.normalize(labels.to(new), dim=1)
+        columns = [self.model(features)["sentence_embedding"].float() for features in sentence_features]
+        new = nn.functional.normalize(torch.cat(columns), dim=1)
+        old = nn.functional.normalize(torch.cat([*labels.to(new).unbind(1)]), dim=1)
         return self.weight * (new @ new.T - old @ old.T).square().mean()
 
 
@@ -173,7 +174,7 @@ def freeze_embeddings(model: nn.Module) -> Iterator[None]:
 
 
 def build_datasets(encoder: SentenceTransformerEncoder, data: RepairData, *, keeps: bool) -> dict[str, Any]:
-    """Return the data sets of a training: pairs with labels, and neutral texts with their old vectors as labels."""
+    """Return the data sets of a training: pairs with labels, and texts to keep with their old vectors as labels."""
     from datasets import Dataset
 
     side = data.training
@@ -185,8 +186,11 @@ def build_datasets(encoder: SentenceTransformerEncoder, data: RepairData, *, kee
     }
     datasets = {EDITS: Dataset.from_dict(edits)}
     if keeps:
-        old = np.asarray(encoder.encode(side.neutral), np.float32)
-        datasets[KEEP] = Dataset.from_dict({"text": [*side.neutral], "label": [*old]})
+        # two texts of a generated pair are in one row, so that the cosines of minimal pairs stay, too
+        rows = [*data.generated, *zip(side.neutral[::2], [*side.neutral[1::2], side.neutral[0]], strict=False)]
+        old = np.asarray(encoder.encode([*chain.from_iterable(rows)]), np.float32).reshape(len(rows), 2, -1)
+        first, second = map(list, zip(*rows, strict=True))
+        datasets[KEEP] = Dataset.from_dict({"first": first, "second": second, "label": [*old]})
     return datasets
 
 
