@@ -20,6 +20,7 @@ from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Vectors, digest, missing_extra
 from sentprobe.probes.encoders.models import model_loading as loading
 from sentprobe.probes.encoders.models import model_parts
+from sentprobe.probes.encoders.models.chat_template import ChatFrame, render_chat_frame
 from sentprobe.probes.encoders.models.model_parts import (
     POOLINGS,
     GrammarWords,
@@ -90,7 +91,8 @@ class TextFrame:
 
     tokenizer: Any
     prompt: str = SENTENCE
-    chat: bool = False
+    chat: ChatFrame | None = None
+    """The text that the chat template puts around a message; None: there is no chat template."""
     end: str = ""
     """The end token to append; empty if no vector is read at an end token, or if the tokenizer appends it."""
 
@@ -100,17 +102,13 @@ class TextFrame:
         return self.tokenizer(texts, **({"add_special_tokens": False} if self.chat else {}), **settings)
 
     def add_to(self, sentence: str) -> FramedText:
-        """Return a sentence in its prompt and chat template. Raises EncoderError if the template changes the text."""
+        """Return a sentence in its prompt and chat template."""
         before, _, after = self.prompt.partition(SENTENCE)
         text, start = before + sentence + after, len(before)
         if self.chat:
             message = text.strip()  # most templates strip messages
-            start -= len(text) - len(text.lstrip())
-            messages = [{"role": "user", "content": message}]
-            text = self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-            if (message_start := text.find(message)) < 0:
-                raise EncoderError(f"the chat template changes the text {message!r}")
-            start += message_start
+            start += len(self.chat.before) - (len(text) - len(text.lstrip()))
+            text = self.chat.before + message + self.chat.after
         return FramedText(sentence, text + self.end, start)
 
 
@@ -524,7 +522,8 @@ def _make_model(
         model = loading.move_to_device(model, device=device, precision=options.precision)
     if options.chat and not tokenizer.chat_template:
         raise UsageError(f"hf: option chat=yes: the tokenizer of {name} has no chat template")
-    frame = TextFrame(tokenizer, options.prompt or SENTENCE, options.chat)
+    chat = render_chat_frame(tokenizer, name=name) if options.chat else None
+    frame = TextFrame(tokenizer, options.prompt or SENTENCE, chat)
     end_token, end = _find_end_token(frame, name=name) if EOS in pools else (None, "")
     return HfModel(
         name=name,

@@ -28,6 +28,7 @@ from sentprobe.common.processes import call_in_time
 from sentprobe.common.reading import check_archive
 from sentprobe.common.values import BadSyntaxError, parse_json
 from sentprobe.probes.encoders.encoder import EncoderError, digest
+from sentprobe.probes.encoders.models.chat_template import refuse_chat_template
 from sentprobe.probes.encoders.models.model_folders import check_configurations
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
@@ -284,7 +285,10 @@ def load_from_folder(kind: str, directory: Path, **settings: Any) -> Any:
         _limit_parameters(max_parameters, weights),
         _watch_loading(str(directory)),
     ):
-        return load(str(directory), **safe, **settings)
+        loaded = load(str(directory), **safe, **settings)
+    if kind in SENTENCE_TRANSFORMERS:
+        refuse_chat_template(loaded)
+    return loaded
 
 
 SMALL_WEIGHTS = 4096
