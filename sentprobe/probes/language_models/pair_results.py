@@ -44,6 +44,7 @@ from sentprobe.probes.reports.comparisons import CORRECTION_NAMES
 from sentprobe.probes.reports.pages.methods_paragraph import format_packages, join_words
 from sentprobe.probes.reports.references import SOFTWARE, Citation, Piece, write_with_citations
 from sentprobe.probes.results.result import Provenance
+from sentprobe.probes.results.store import EDITED, digest_value, pop_digest
 
 LM_FORMAT = "sentprobe-lm 2"
 FOLDER = "lm"
@@ -178,6 +179,7 @@ def format_lm_result(result: LanguageModelResult) -> str:
     for name in ("good", "bad"):
         value[name] = " ".join(map(repr, value[name]))  # indented JSON would have a line for each number
     value["unknown"] = "\n".join(result.unknown)
+    value["digest"] = digest_value(value)
     return format_json(value, indent=1) + "\n"
 
 
@@ -185,6 +187,7 @@ def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:
     """Parse a result from JSON; the inverse of :func:`format_lm_result`. Raises ResultsError, which names *source*."""
     try:
         value = parse_json_object(text)
+        edited = pop_digest(value)
         if value.pop("format") != LM_FORMAT:
             raise ValueError(f"not in the format {LM_FORMAT!r}")
         for name in ("good", "bad"):
@@ -198,6 +201,8 @@ def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:
         sizes = {*map(len, (result.good, result.bad, result.unknown or result.good))}
         if not result.good or len(sizes) > 1 or not all(map(isfinite, result.good + result.bad)):
             raise ValueError("not two finite scores for each pair")
+        if edited:
+            raise ValueError(EDITED)
         return result
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
         what = f"not a result of probe lm ({describe_damage(error)})"

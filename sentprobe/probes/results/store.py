@@ -55,15 +55,24 @@ def format_result(result: rs.Result) -> str:
         }
         for condition, score in result.scores.items()
     }
-    value["digest"] = _digest_value(value)
+    value["digest"] = digest_value(value)
     return format_json(value, indent=2, default=dict) + "\n"
 
 
-def _digest_value(value: Mapping[str, Any]) -> str:
+def digest_value(value: Mapping[str, Any]) -> str:
     """Return the digest of a result's JSON value, which shows that a file was edited (not by whom, or how well)."""
     # Two runs of the same command differ in their seconds alone.
     digested = {key: entry for key, entry in value.items() if key != "seconds"}
     return hashlib.sha256(json.dumps(digested, sort_keys=True, default=dict).encode()).hexdigest()
+
+
+def pop_digest(value: dict[str, Any]) -> bool:
+    """Remove the digest from a JSON value, as it was read; return whether it is missing or not that of the value."""
+    return bool(value.pop("digest", None) != digest_value(value))
+
+
+EDITED = "its digest is missing or wrong: it was edited, or another version wrote it"
+"""Why a file of results that are not reused or shown after an edit is refused."""
 
 
 def _format_numbers(numbers: Iterable[float]) -> str:
@@ -94,13 +103,13 @@ def parse_result(text: str, *, source: str = "result") -> rs.Result:
     """Parse the JSON text of a result; raise ResultsError, which names *source*, if it is malformed."""
     try:
         value = parse_json_object(text)
+        edited = pop_digest(value)  # of the values as they are stored: compare before any is converted
         if (result_format := value.pop("format")) != RESULT_FORMAT:
             raise ResultsError(
                 f"{source}: has the format {result_format!r} of another version of sentprobe, "
                 f"not {RESULT_FORMAT!r}; use a new folder for results, or remove this file"
             )
-        digest = value.pop("digest", "")  # of the values as they are stored: compare before any is converted
-        value["edited"] = digest != _digest_value({"format": result_format, **value})
+        value["edited"] = edited
         value["data"] = value["data"] and DataFacts(**value["data"])
         value["notes"] = tuple(value["notes"])
         value["units"] = _parse_numbers(value["units"])

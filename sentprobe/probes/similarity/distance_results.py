@@ -12,6 +12,7 @@ from sentprobe.common.errors import ResultsError, SentprobeError, UsageError, de
 from sentprobe.common.files import write_atomically
 from sentprobe.common.values import check_record, format_json, parse_json_object
 from sentprobe.probes.encoders.encoder import digest
+from sentprobe.probes.results.store import EDITED, digest_value, pop_digest
 from sentprobe.probes.similarity.measures import Nearness, NegativeKind, TripletMeasures
 from sentprobe.probes.similarity.triplet_sentences import TripletSampling
 from sentprobe.probes.statistics import Floats, Interval
@@ -119,6 +120,7 @@ def format_geometry(result: GeometryResult) -> str:
     for name in ("units", "items"):
         value[name] = " ".join(map(str, value[name]))  # indented JSON would put every number on its own line
     del value["source"]
+    value["digest"] = digest_value(value)
     return format_json(value, indent=1) + "\n"
 
 
@@ -126,6 +128,7 @@ def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
     """Parse the JSON text of a result. Raises ResultsError, which begins with *source*, if the text is malformed."""
     try:
         value = parse_json_object(text)
+        edited = pop_digest(value)
         if value.pop("format") != GEOMETRY_FORMAT:
             raise ResultsError(
                 f"{source}: not in the format {GEOMETRY_FORMAT!r} but in that of another version of "
@@ -141,15 +144,18 @@ def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
             value[name] = tuple(map(int, value[name].split()))
         result = GeometryResult(**value)
         check_record(result)
-        return _check_result(result)
+        _check_result(result)
+        if edited:
+            raise ValueError(EDITED)
+        return result
     except ResultsError:
         raise
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ResultsError(f"{source}: not a result of sentprobe ({describe_damage(error)})") from None
 
 
-def _check_result(result: GeometryResult) -> GeometryResult:
-    """Return the result. Raises ValueError if its fields contradict each other or a number is out of range."""
+def _check_result(result: GeometryResult) -> None:
+    """Raise ValueError if the fields of a result contradict each other or a number is out of range."""
     overall_scores = [score for score in result.scores if score.by == ALL_TRIPLETS]
     if not result.units or not all(result.find_overall(kind, Nearness.COSINE) for kind in NegativeKind):
         raise ValueError("the triplets or their cosine scores are missing")
@@ -165,7 +171,6 @@ def _check_result(result: GeometryResult) -> GeometryResult:
         _check_share("the share of first ranks", result.ranking.first, result.ranking.first_interval)
         if not 1 <= result.ranking.mean <= result.ranking.distractors + 1:
             raise ValueError(f"a mean rank of {result.ranking.mean} among {result.ranking.distractors} distractors")
-    return result
 
 
 _ROUNDING = 1e-6

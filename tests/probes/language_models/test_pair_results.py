@@ -64,7 +64,7 @@ def test_pairs_are_read_as_written(pairs: list[SentencePair]) -> None:
     [
         ("format", "sentprobe-lm 0"), ("good", ""), ("good", "x"), ("bad", "nan"), ("bad", "1.0 2.0"), ("kind", "x"),
         ("model", 3), ("provenance", {}), ("unknown", "a\nb"), ("unknown", 1), ("method", "x"), ("source", 1),
-        ("more", 1),
+        ("more", 1), ("good", "-0.5"), ("model", "better"), ("source", "another"), ("digest", ""),
     ],
 )  # fmt: skip
 def test_damaged_result_is_refused(tmp_path: Path, field: str, value: object) -> None:
@@ -74,7 +74,7 @@ def test_damaged_result_is_refused(tmp_path: Path, field: str, value: object) ->
     with pytest.raises(ResultsError, match=r"^x: not a result of probe lm"):
         pr.parse_lm_result(json.dumps({**json.loads(text), field: value}), source="x")
     without = {name: value for name, value in json.loads(text).items() if name != field}
-    if field in json.loads(text) and field != "source":  # which has a default
+    if field in json.loads(text) and field not in ("source", "digest"):  # which have a default
         with pytest.raises(ResultsError, match=f"(the key|keys are missing:) '{field}'"):
             pr.parse_lm_result(json.dumps(without), source="x")
 
@@ -129,7 +129,8 @@ def test_bad_stored_lines_are_refused(tmp_path: Path, line: str) -> None:
     text = path.read_text() + line + "\n"
     damaged = path.with_name(f"{pr.digest_pairs(text)}.jsonl")
     damaged.write_text(text)
-    result_path.write_text(result_path.read_text().replace(path.stem, damaged.stem))
+    result = pr.parse_lm_result(result_path.read_text(), source="x")
+    result_path.write_text(pr.format_lm_result(replace(result, pairs=damaged.stem)))
     with pytest.raises(ResultsError, match=f"{damaged.name}: line 2: .*; remove it, and run probe lm again"):
         pr.read_pair_tables([tmp_path / "run"])
     result_path.write_text(result_path.read_text().replace(damaged.stem, "a\\u0000b"))

@@ -138,6 +138,10 @@ CONTRADICTIONS: list[tuple[Callable[[Record], object], str]] = [
     (change_ranking(first_interval={"low": 1.5, "high": 2}), "the share of first ranks of"),
     (change_ranking(mean=0), "a mean rank of 0 among"),
     (change_ranking(mean=99), "a mean rank of 99 among"),
+    (change_measures(margin=0.125), "its digest is missing or wrong: it was edited"),
+    (change_last_measures(paired_interval={"low": 0, "high": 1}), "its digest is missing or wrong"),
+    (lambda record: record.update(encoder="better"), "its digest is missing or wrong"),
+    (lambda record: record.pop("digest"), "its digest is missing or wrong"),
     (lambda record: record["scores"].append(record["scores"][0]), "two scores of the same triplets"),
     (lambda record: record["scores"][0].update(right="0" * len(record["scores"][0]["right"])), "and its answers have"),
 ]
