@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sentprobe.common.errors import FormatError, UsageError, format_count, path_error
 from sentprobe.common.reading import read_text
 from sentprobe.common.values import check_record, group_by, parse_json_object
+from sentprobe.probes.results.store import EDITED, pop_digest
 from sentprobe.probes.similarity.gate_rates import (
     CHOICE,
     GENERATED,
@@ -132,8 +133,8 @@ def read_stored_gate(path: Path, *, seed: int) -> JudgedGate:
         check_record(gate)
         of_draw = [record for record in records if _is_of_draw(record, scorer, seed)]
         pairs = tuple(_parse_pair(record, f"pairs[{number}]") for number, record in enumerate(of_draw))
-        if pairs:
-            _check_rates([record for record in rates if _is_of_draw(record, scorer, seed)], pairs)
+        if pop_digest(document):
+            raise FormatError(EDITED)
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=UsageError) from None
     except FormatError as error:
@@ -146,26 +147,6 @@ def read_stored_gate(path: Path, *, seed: int) -> JudgedGate:
 
 def _is_of_draw(record: Mapping[str, Any], scorer: object, seed: int) -> bool:
     return (record.get("scorer"), record.get("seed")) == (scorer, seed)
-
-
-def _check_rates(rates: Sequence[Mapping[str, Any]], pairs: Sequence[JudgedPair]) -> None:
-    """Raise FormatError if the rates of a draw are not those of its measured pairs."""
-    measured = [pair for pair in pairs if pair.half == MEASURED and pair.source != PARAPHRASES]
-    negatives = group_by((pair for pair in measured if not pair.same), lambda pair: (pair.contrast, pair.form))
-    for record in rates:
-        contrast, form, kind = (str(record.get(name)) for name in ("contrast", "form", "kind"))
-        different = [pair for pair in negatives.get((contrast, form), []) if kind in ("", pair.kind)]
-        share = sum(pair.passes for pair in different) / max(1, len(different))
-        for name, found in (("pairs", len(different)), ("false_hits", share)):
-            stated = record.get(name)
-            if not isinstance(stated, int | float) or abs(stated - found) > _ROUNDING:
-                cell = " ".join(part for part in (contrast, form, kind) if part) or OWN_PAIRS
-                raise FormatError(f"{cell}: the rates state {name} {stated}, and its pairs have {found}")
-    if missing := {*negatives} - {(str(record.get("contrast")), str(record.get("form"))) for record in rates}:
-        raise FormatError(f"{' '.join(min(missing)).strip() or OWN_PAIRS}: there are pairs, but no rates")
-
-
-_ROUNDING = 1e-6
 
 
 def _list_objects(document: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from sentprobe.common.tables import (
 )
 from sentprobe.common.values import format_json, group_by
 from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.probes.results.store import digest_value
 from sentprobe.probes.similarity.distance_draws import TripletEstimate, estimate_over_draws
 from sentprobe.probes.similarity.distance_tables import NEGATIVE_FORMS, NO_VALUE, format_share
 from sentprobe.probes.similarity.gate_comparison import GateComparison
@@ -120,7 +121,7 @@ class GateResults:
         ]
 
     def format_records(self, style: TableFormat) -> str:
-        """Return all rates, differences and pairs: in JSON three lists, in CSV lines with ``record`` as first column.
+        """Return all rates, differences and pairs: in JSON three lists and a digest, in CSV lines with their record.
 
         This is the only place where all pairs are written.
         """
@@ -133,7 +134,7 @@ class GateResults:
             parts = [
                 f'"{name}": [\n' + ",\n".join(map(format_json, records)) + "\n]" for name, records in lists.items()
             ]
-            return "{\n" + ",\n".join(parts) + "\n}\n"
+            return "{\n" + ",\n".join([*parts, f'"digest": "{digest_value(lists)}"']) + "\n}\n"
         rows = [{"record": name.removesuffix("s")} | record for name, records in lists.items() for record in records]
         names = dict.fromkeys(name for row in rows for name in row)
         return format_records([{name: row.get(name) for name in names} for row in rows], style)
