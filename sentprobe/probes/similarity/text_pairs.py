@@ -87,10 +87,15 @@ ONLY_DIFFERENT = (
 """The error of pairs that are to choose a threshold and cannot."""
 
 
+MAX_KINDS = 1000
+"""Maximum number of kinds of a user's pairs. Each is measured beside all paraphrases, and is a row of the table."""
+
+
 def check_pairs(pairs: Sequence[TextPair], source: str, *, needs_same: bool) -> tuple[str, ...]:
     """Return notes on doubtful labels.
 
-    Raises FormatError if there are no pairs, none with different meanings, or, if needed, none with the same meaning.
+    Raises FormatError if there are no pairs, none with different meanings, too many kinds, or, if needed, none with the
+    same meaning.
     """
     labels = group_by(pairs, lambda pair: tuple(sorted(pair[:2])))
     if all(pair.same for pair in pairs):
@@ -98,6 +103,9 @@ def check_pairs(pairs: Sequence[TextPair], source: str, *, needs_same: bool) -> 
         raise FormatError(f"{source}: {content}; pairs that mean the same (1) and others (0) are needed")
     if needs_same and not any(pair.same for pair in pairs):
         raise FormatError(f"{source}: {ONLY_DIFFERENT}")
+    kinds = {pair.kind for pair in pairs if pair.kind and not pair.same}
+    if len(kinds) > MAX_KINDS:
+        raise FormatError(f"{source}: {len(kinds):,} kinds of pairs with same=0; at most {MAX_KINDS:,} are measured")
     contradictory = [texts for texts, group in labels.items() if len({pair.same for pair in group}) > 1]
     notes = []
     if identical := sum(pair.first == pair.second for pair in pairs):

@@ -142,6 +142,10 @@ def test_sentence_and_the_records(tmp_path: Path) -> None:
         ("a,b,same\nx,y,yes\n", "line 2: same is 'yes'; 1 (the same meaning) or 0 is expected"),
         ("a,b,same\nx,y\n", "line 2: 2 fields, the first line names 3"),
         ("a,A,b,same\nx,x,y,1\n", "the column a is given twice; the first line must name the columns a, b, same"),
+        (
+            "a,b,same,kind\nx,y,1,\n" + "".join(f"x,y{i},0,k{i}\n" for i in range(1001)),
+            "1,001 kinds of pairs with same=0; at most 1,000 are measured",
+        ),
         (b"\xff\xfe", "UTF-8"),
         (None, "cannot read it"),
     ],
