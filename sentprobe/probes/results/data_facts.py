@@ -1,10 +1,11 @@
 """Facts about a dataset (sizes, origin, repeated sentences) that are stored in each result."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
+from itertools import accumulate
 from operator import attrgetter
 from typing import Any
 
@@ -87,11 +88,12 @@ def count_reworded(data: ProbeDataset) -> int:
     """
     test, train = data.splits[Split.TEST], data.splits[Split.TRAIN]
     # Sentences are near copies if they share a key: an index of keys saves the comparison of all pairs of items.
-    keys_by_row = {row: tuple(_list_gaps(data.sentences[row])) for row in {*test.rows.tolist()}}
+    numbers: dict[tuple[int, str], int] = {}
+    keys_by_row = {row: tuple(_list_gaps(data.sentences[row], numbers)) for row in {*test.rows.tolist()}}
     wanted = {key for keys in keys_by_row.values() for key in keys}
     answers = defaultdict[object, Counter[int]](Counter)
     for row, probes, target in zip(train.rows.tolist(), train.probes.tolist(), train.targets.tolist(), strict=True):
-        for key in _list_gaps(data.sentences[row]):
+        for key in _list_gaps(data.sentences[row], numbers):
             if key in wanted:
                 answers[key, tuple(probes)][target] += 1
     reworded, training_rows = 0, {*train.rows.tolist()}
@@ -103,11 +105,20 @@ def count_reworded(data: ProbeDataset) -> int:
     return reworded
 
 
-def _list_gaps(sentence: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield a sentence's words without punctuation, once without each of its words."""
-    words = tuple(word for word in sentence.lower().split() if any(map(str.isalnum, word)))
+def _list_gaps(sentence: str, numbers: dict[tuple[int, str], int]) -> Iterator[tuple[int, int]]:
+    """Yield for each word of a sentence, punctuation apart, the numbers of the words before it and of those after it.
+
+    - numbers: the number of each sequence of words, by that of the sequence without its last word, and this word
+    """
+    words = [word for word in sentence.lower().split() if any(map(str.isalnum, word))]
+
+    def number_starts(sequence: Iterable[str]) -> list[int]:
+        return [
+            *accumulate(sequence, lambda start, word: numbers.setdefault((start, word), len(numbers) + 1), initial=0)
+        ]
+
     if len(words) >= MIN_REWORDED_LENGTH:
-        yield from ((place, words[:place] + words[place + 1 :]) for place in range(len(words)))
+        yield from zip(number_starts(words), reversed(number_starts(reversed(words[1:]))), strict=False)
 
 
 def count_by_length(data: ProbeDataset) -> int:

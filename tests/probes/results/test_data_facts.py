@@ -1,5 +1,6 @@
 """Test sentences that training has: counted, and named by audit, results and checks."""
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -168,6 +169,29 @@ LONG = ("the old man slept in the garden", "two young women danced on the stage"
 def test_near_copy_must_tell_the_answer(test_sentence: str, label: int, reworded: int) -> None:
     data = make_dataset((*LONG, test_sentence), label)
     assert count_reworded(data) == reworded
+
+
+WORDS = st.lists(st.sampled_from(["a", "b", "A", "."]), min_size=1, max_size=7).map(" ".join)
+
+
+@given(WORDS, WORDS, st.integers(0, 1))
+def test_near_copies_differ_in_one_word(training_sentence: str, test_sentence: str, label: int) -> None:
+    long, short = (
+        [word for word in sentence.lower().split() if word != "."] for sentence in (training_sentence, test_sentence)
+    )
+    gaps = [[words[:place] + words[place + 1 :] for place in range(len(words))] for words in (long, short)]
+    agrees = len(long) == len(short) >= 4 and any(one == two for one, two in zip(*gaps, strict=True))
+    data = make_dataset((training_sentence, "x", "y", test_sentence), label)
+    assert count_reworded(data) == (agrees and label == 0 and training_sentence != test_sentence)
+
+
+def test_a_long_sentence_takes_little_memory() -> None:
+    """Once without each of its words, it would have 25 million words."""
+    data = make_dataset(("w " * 4999 + "w", *LONG[1:], "w " * 4999 + "v"), 0)
+    tracemalloc.start()
+    assert count_reworded(data) == 1
+    assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    tracemalloc.stop()
 
 
 def make_dataset(sentences: tuple[str, ...], label: int) -> ProbeDataset:
