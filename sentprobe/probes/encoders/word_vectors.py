@@ -173,9 +173,11 @@ def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
     """Read a binary file of word2vec or fastText, plain or gzip. Raises EncoderError."""
     # Overflowing numbers become infinite, and infinite numbers are reported later.
     with _report_read_errors(path), _unzip(path) as plain, np.errstate(all="ignore"):
+        words = (_count_fasttext_words if fasttext else _count_word2vec_words)(plain)
         vectors = _read_by_gensim(plain, fasttext=fasttext)
         with plain.open("rb") as file:
             fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
+    _warn_of_repeated_words(path, words - len(vectors.key_to_index), "vector")
     matrix = vectors.vectors  # (words, dim) float32
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
@@ -214,11 +216,10 @@ def _unzip(path: Path) -> Iterator[Path]:
 
 
 def _read_by_gensim(path: Path, *, fasttext: bool) -> Any:
-    """Check the header of a binary file, then load its word vectors with gensim. Raises DamagedWordFileError."""
+    """Load the word vectors of a binary file with gensim. Raises DamagedWordFileError."""
     from gensim.models import KeyedVectors
     from gensim.models.fasttext import load_facebook_vectors
 
-    (_read_fasttext_width if fasttext else _check_word2vec)(path)
     try:
         if fasttext:
             return load_facebook_vectors(str(path))
@@ -242,8 +243,8 @@ def _read_word2vec_width(path: Path) -> int:
     return dim
 
 
-def _check_word2vec(path: Path) -> None:
-    """Raise DamagedWordFileError unless the first line states the number of vectors, and their width."""
+def _count_word2vec_words(path: Path) -> int:
+    """Return the number of vectors. Raises DamagedWordFileError unless the first line states it, and their width."""
     dim = _read_word2vec_width(path)
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
         offset = content.find(b"\n") + 1
@@ -265,9 +266,14 @@ def _check_word2vec(path: Path) -> None:
             offset += has_end
         if offset < len(content):
             raise DamagedWordFileError(f"{len(content) - offset} bytes follow the {words} vectors of width {dim}")
+    return words
 
 
-def _read_fasttext_width(path: Path) -> int:
+def _count_fasttext_words(path: Path) -> int:
+    return _read_fasttext_sizes(path)[0]
+
+
+def _read_fasttext_sizes(path: Path) -> tuple[int, int]:
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
         try:
             return _check_fasttext(content)
@@ -275,8 +281,8 @@ def _read_fasttext_width(path: Path) -> int:
             raise DamagedWordFileError("the fastText model is cut off") from None
 
 
-def _check_fasttext(content: mmap) -> int:
-    """Check the sizes in a file of ``FastText::saveModel``; return the width of the word vectors."""
+def _check_fasttext(content: mmap) -> tuple[int, int]:
+    """Check the sizes in a file of ``FastText::saveModel``; return the number of words and their vectors' width."""
     (version,) = struct.unpack_from("<i", content, 4)
     if version != FASTTEXT_VERSION:
         raise DamagedWordFileError(f"fastText's format in version {version}; {FASTTEXT_VERSION} is expected")
@@ -300,9 +306,12 @@ def _check_fasttext(content: mmap) -> int:
         raise DamagedWordFileError("the fastText model is cut off in its vectors")
     # The weights of its output are not used, but a file without all of them is not whole.
     _, rows, width = struct.unpack_from("<?2q", content, offset)
-    if len(content) < offset + 17 + 4 * rows * width:
+    rest = len(content) - (offset + 17 + 4 * rows * width)
+    if rest < 0:
         raise DamagedWordFileError("the fastText model is cut off in the weights of its output")
-    return int(dim)
+    if rest:
+        raise DamagedWordFileError(f"{rest} bytes follow the fastText model")
+    return int(words), int(dim)
 
 
 SAMPLE_BYTES = 4096
@@ -345,7 +354,7 @@ def read_width(path: Path) -> int:
     """Read only the width of the word vectors in a file. Raises UsageError or EncoderError."""
     if (file_format := detect_word_format(path)) is not WordFormat.TEXT:
         with _report_read_errors(path), _unzip(path) as plain:
-            return _read_fasttext_width(plain) if file_format is WordFormat.FASTTEXT else _read_word2vec_width(plain)
+            return _read_fasttext_sizes(plain)[1] if file_format is WordFormat.FASTTEXT else _read_word2vec_width(plain)
     dim = 0
     for number, line in _read_lines(path):
         fields = line.split()
@@ -384,11 +393,15 @@ def read_text(path: Path) -> WordVectors:
         raise EncoderError(f"{path}: no word vectors in this file")
     if stated_count not in (None, count):
         raise EncoderError(f"{path}: line 1 states {stated_count} words, and the file has {count}: is it cut off?")
-    if repeated := count - len(table):
-        lines = format_count(repeated, "line")
-        log.warning("%s: %s with a word that an earlier line has; its first vector is used", path, lines)
+    _warn_of_repeated_words(path, count - len(table), "line")
     scale = math.sqrt(squares / len(table))
     return WordVectors(str(path), dim, hasher.hexdigest(), table.get, scale)
+
+
+def _warn_of_repeated_words(path: Path, count: int, part: str) -> None:
+    if count:
+        parts = format_count(count, part)
+        log.warning("%s: %s with a word that an earlier %s has; its first vector is used", path, parts, part)
 
 
 def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -82,6 +82,14 @@ def test_repeated_words_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFi
     assert caplog.messages == [f"{path}: 1 line with a word that an earlier line has; its first vector is used"]
 
 
+def test_repeated_words_of_word2vec_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("gensim")
+    path = write_plain(tmp_path / "vectors.bin", word2vec_bytes(["the", "man", "the"], ROWS))
+    np.testing.assert_array_equal(read_word_vectors(path).find("the"), ROWS[0])
+    message = f"{path}: 1 vector with a word that an earlier vector has; its first vector is used"
+    assert [text for text in caplog.messages if str(path) in text and "duplicate" not in text] == [message]
+
+
 def test_unknown_words_are_reported_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     encoder = make_encoder(f"bow:{write_plain(tmp_path / 'v', BODY.encode())}", seed=0)
     caplog.clear()  # the warning about a repeated word
@@ -348,6 +356,8 @@ BAD_FASTTEXT: list[tuple[Change, str]] = [
     (lambda c: c[:10], "the fastText model is cut off"),
     (lambda c: c[:80], "the fastText model is cut off"),
     (lambda c: c[:97], "cut off in its vocabulary"),
+    (lambda c: c + b"\0", "1 bytes follow the fastText model"),
+    (lambda c: c + c, "bytes follow the fastText model"),
     (lambda c: c[: find_vectors(c) - 5], "the fastText model is cut off"),
     (lambda c: c[: find_vectors(c) + 40], "cut off in its vectors"),
     (lambda c: c[:-8], "cut off in the weights of its output"),
