@@ -24,7 +24,7 @@ from sentprobe.common.errors import FormatError, UsageError, format_count, path_
 from sentprobe.common.inputs import record_input
 from sentprobe.common.reading import parse_number
 from sentprobe.common.tables import Grid, GridCell, GridRow
-from sentprobe.common.values import BadSyntaxError, parse_json
+from sentprobe.common.values import BadSyntaxError, format_json, parse_json
 from sentprobe.probes.datasets.records import read_table_rows
 from sentprobe.probes.reports.comparisons import EncoderResults
 from sentprobe.probes.reports.figures import compute_figure
@@ -97,7 +97,7 @@ def _read_task(path: Path) -> tuple[str, float]:
         value = parse_json(path.read_bytes())
         task, scores = value["task_name"], value["scores"]
         split = scores["test"] if "test" in scores else next(iter(scores.values()))
-        numbers = [_parse_score(str(part["main_score"]), str(path)) for part in split]
+        numbers = [_check_mteb_score(part["main_score"], path) for part in split]
         if not isinstance(task, str) or not numbers:
             raise TypeError("the task or the score is missing")
         return task, fmean(numbers)
@@ -109,6 +109,13 @@ def _read_task(path: Path) -> tuple[str, float]:
         raise FormatError(
             f"{path}: not a result of MTEB: it needs 'task_name' and 'scores' with 'main_score'"
         ) from None
+
+
+def _check_mteb_score(score: object, path: Path) -> float:
+    """Return a main score of MTEB: an accuracy, a precision or a correlation. Raises FormatError."""
+    if isinstance(score, bool) or not isinstance(score, int | float) or not -1 <= score <= 1:
+        raise FormatError(f"{path}: main_score is {format_json(score)}; a number from -1 to 1 is expected")
+    return float(score)
 
 
 def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str]:

@@ -194,6 +194,11 @@ def test_folder_of_mteb(run: Path, tmp_path: Path, command: Command) -> None:
     code, _, err = command("correlate", run, "--with", root)
     assert (code, err.count("\n")) == (1, 1)
     assert "bow has two scores on STSX; keep the folder of one revision" in err
+    for value in ('"0.5"', "500", "-1.01", "true", "null"):
+        (again / "STSX.json").write_text(f'{{"task_name": "x", "scores": {{"test": [{{"main_score": {value}}}]}}}}')
+        code, _, err = command("correlate", run, "--with", root)
+        assert code == 1
+        assert f"STSX.json: main_score is {value}; a number from -1 to 1 is expected" in err
     (again / "STSX.json").write_text('{"task_name": "x"}')
     err = command("correlate", run, "--with", root)[2]
     assert "STSX.json: not a result of MTEB: it needs 'task_name' and 'scores' with" in err
