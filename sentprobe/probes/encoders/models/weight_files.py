@@ -6,6 +6,7 @@ The base class of encoders with published weights; functions that load and run t
 """
 
 import hashlib
+import logging
 import pickle
 import warnings
 from abc import ABC, abstractmethod
@@ -20,7 +21,7 @@ import numpy as np
 import torch
 from torch.nn.utils import rnn
 
-from sentprobe.common.errors import FormatError, SentprobeError, path_error
+from sentprobe.common.errors import FormatError, SentprobeError, format_count, path_error
 from sentprobe.common.reading import check_archive, open_lines
 from sentprobe.probes.encoders.encoder import Capabilities, EncoderError, Half, Vectors
 from sentprobe.probes.encoders.models.model_loading import (
@@ -30,6 +31,8 @@ from sentprobe.probes.encoders.models.model_loading import (
     move_to_device,
 )
 from sentprobe.probes.encoders.word_vectors import WordVectors, note_unknown_words
+
+log = logging.getLogger(__name__)
 
 NPY_MAGIC = b"\x93NUMPY"
 """The first bytes of an npy file."""
@@ -264,18 +267,30 @@ class NumberedWords:
 
 def read_word_list(path: Path) -> dict[str, int]:
     """Read a file with a word per line; return the line number, from 0, of each word. Raises EncoderError."""
-    return {line.strip(): number for number, line in enumerate(_read_lines(path))}
+    words = [line.strip() for line in _read_lines(path)]
+    numbers = {word: number for number, word in enumerate(words)}
+    if repeated := len(words) - len(numbers):
+        lines = format_count(repeated, "line")
+        log.warning("%s: %s with a word that a later line has; the last one is used", path, lines)
+    return numbers
 
 
 def read_word_numbers(path: Path) -> dict[str, int]:
     """Return the index of each word in a file. A line has a word, a tab and the index. Raises EncoderError."""
     numbers: dict[str, int] = {}
+    words: dict[int, str] = {}
     for line_number, line in enumerate(_read_lines(path), 1):
         word, tab, number = line.rstrip("\r\n").partition("\t")
         if not (tab and number.isascii() and number.isdecimal() and len(number) < 10):
             raise EncoderError(f"{path}, line {line_number}: a word, a tab and its number are expected")
         if word in numbers:
             raise EncoderError(f"{path}, line {line_number}: the word {word!r} is listed twice")
+        if int(number) in words:
+            raise EncoderError(
+                f"{path}, line {line_number}: the number {number} is that of two words, "
+                f"{words[int(number)]!r} and {word!r}"
+            )
+        words[int(number)] = word
         numbers[word] = int(number)
     return numbers
 

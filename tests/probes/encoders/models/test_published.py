@@ -299,6 +299,7 @@ BAD_SDAE: list[tuple[str, Callable[[Path, Path], object], str]] = [
     ("no number", write_words("the\tx\n"), "words.tsv, line 1: a word, a tab and its number are expected"),
     ("vast", write_words("the\t1" + "0" * 5000), "words.tsv, line 1: a word, a tab and its number"),
     ("twice", write_words("the\t2\nman\t3\nthe\t4\n"), "words.tsv, line 3: the word 'the' is listed twice"),
+    ("same", write_words("the\t2\nman\t2\n"), "words.tsv, line 2: the number 2 is that of two words, 'the' and 'man'"),
     ("none", write_words(""), "words.tsv: no word has a number below 12"),
     ("beyond", write_words("the\t12\n"), "words.tsv: no word has a number below 12"),
     ("table", change_arrays(Wemb=np.ones((9, 4))), r"word vectors of shape \(9, 4\); .* of width 5"),
@@ -496,6 +497,16 @@ def test_skipthought_unpickles_nothing(folder: Path, tmp_path: Path) -> None:
     change_npz(history_errs=hostile)(copied_folder)
     skipthought(copied_folder)  # what is not asked for is not looked at
     assert not mark.exists()
+
+
+def test_skipthought_reports_repeated_words(folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    copied_folder = pm.copy_folder(folder, tmp_path / "skip")
+    path = copied_folder / WORDS
+    first, *others = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join([others[0], *others]) + "\n", "utf-8")
+    assert first not in others
+    skipthought(copied_folder)
+    assert caplog.messages == [f"{path}: 1 line with a word that a later line has; the last one is used"]
 
 
 def test_skipthought_end_must_exist(folder: Path, tmp_path: Path) -> None:
