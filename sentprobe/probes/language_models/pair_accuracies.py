@@ -424,12 +424,14 @@ class PairResults:
     def _describe(self) -> str:
         identical = sum(pair.good == pair.bad for pair in self.pairs)
         texts = {(pair.good, pair.bad) for pair in self.pairs}
+        repeated = len(self.pairs) - len({(pair.paradigm, pair.good, pair.bad) for pair in self.pairs})
         reversed_pairs = sum(good < bad and (bad, good) in texts for good, bad in texts)
         notes = (
             f"Accuracy in percent: the good sentence has the higher score ({self.kind}). Ties count half.",
             "Unigram: word frequencies in the good sentences of one half of the pairs, measured on the other.",
             *(f"{scores.model}: {format_count(scores.ties, 'tie')}." for scores in self.scores if scores.ties),
             *([f"In {format_count(identical, 'pair')}, both sentences are the same."] if identical else []),
+            *([f"{format_count(repeated, 'pair')} listed before, and counted again."] if repeated else []),
             *([f"{format_count(reversed_pairs, 'pair')} with either sentence as good."] if reversed_pairs else []),
             *(f"{scores.describe_unknown()}." for scores in self.scores if len(scores.unknown_rows)),
         )

@@ -200,6 +200,9 @@ def test_pairs_with_swapped_sentences_are_counted() -> None:
     scores = PairScores("m", (1.0,) * 4, (0.0,) * 4)
     notes = next(PairResults(pairs, ScoreKind.SENTENCE, [scores]).build_tables(intervals=False))[2]
     assert "1 pair with either sentence as good.\n" in notes
+    assert "1 pair listed before, and counted again.\n" in notes
+    notes = next(PairResults(pairs[:2], ScoreKind.SENTENCE, [scores]).build_tables(intervals=False))[2]
+    assert "listed before" not in notes
     assert "the same" not in notes
 
 
