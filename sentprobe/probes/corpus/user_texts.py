@@ -50,7 +50,7 @@ def read_user_texts(name: str, *, column: str | None = None, format: str | None 
     Raises UsageError (no such file, column or format), FormatError (a damaged row) or SentprobeError (no text).
     """
     is_table = Path(name).suffix.lower() in TABLES if format is None else format in ("csv", "tsv")
-    texts = _read_table(Path(name), column) if is_table else _read_source(name, column, format)
+    texts = _read_table(Path(name), column, format) if is_table else _read_source(name, column, format)
     is_empty = True
     for text in texts:
         is_empty = False
@@ -59,10 +59,10 @@ def read_user_texts(name: str, *, column: str | None = None, format: str | None 
         raise SentprobeError(f"{name}: there is no text in it")
 
 
-def _read_table(path: Path, column: str | None) -> Iterator[UserText]:
+def _read_table(path: Path, column: str | None, format: str | None) -> Iterator[UserText]:
     if not path.is_file():
         find_sources([str(path)], format="lines")  # raises the error that names the nearest file
-    rows = read_table_rows(path)
+    rows = read_table_rows(path, suffix=f".{format}" if format else "")
     _, header = next(rows, ("", []))
     names = [cell.strip() for cell in header]
     chosen = column or (DEFAULT_COLUMN if DEFAULT_COLUMN in names or len(names) > 1 else "".join(names))

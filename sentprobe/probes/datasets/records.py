@@ -412,11 +412,14 @@ def read_table_entries(path: Path, *, split: Split | None = None) -> tuple[Field
     return fields, starmap(parse_row, chain([first], rows))
 
 
-def read_table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the place (file and line) and the fields of each row that is not blank. Raises DatasetError."""
+def read_table_rows(path: Path, *, suffix: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Yield the place (file and line) and the fields of each row that is not blank. Raises DatasetError.
+
+    - suffix: of the stated format, .csv or .tsv, whose separator is a tab; empty: by the file's suffix and first line
+    """
     with open_lines(path) as lines:
         first = next(lines, "")
-        delimiter = find_delimiter(path, first)
+        delimiter = TAB if suffix == ".tsv" else find_delimiter(path.with_suffix(suffix or path.suffix), first)
         for number, row in _split_rows(chain([first], lines), delimiter):
             if any(map(str.strip, row)):
                 yield f"{path}: line {number}", row

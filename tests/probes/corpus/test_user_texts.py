@@ -42,6 +42,15 @@ def test_texts_whose_tokens_differ_have_no_parse() -> None:
     assert text == EditableText("Another text.")
 
 
+@pytest.mark.parametrize("name", ["texts.csv", "texts.tsv", "texts.dat"])
+def test_the_stated_format_chooses_the_separator(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text('id, a, b\ttext\n1, 2, 3\t"Hello, world\n')
+    assert [*user_texts.read_user_texts(str(path), format="tsv")] == [UserText('"Hello, world')]
+    path.write_text('text\n"Hello, world"\n')
+    assert [*user_texts.read_user_texts(str(path), format="csv")] == [UserText("Hello, world")]
+
+
 def test_texts_read_ahead_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text may get words of a later text of its window, and of any earlier window; the edits do not move."""
     path = Path(__file__).parents[2] / "data" / "edits" / "en.conllu"
