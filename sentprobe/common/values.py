@@ -6,6 +6,7 @@ digits, a lone surrogate).
 """
 
 import dataclasses
+import hashlib
 import json
 import math
 import re
@@ -110,6 +111,22 @@ def format_json(value: object, **options: Any) -> str:
     """Return JSON in Unicode, the inverse of :func:`parse_json`; control characters in texts are escaped."""
     text = json.dumps(value, ensure_ascii=False, **options)
     return _DANGEROUS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def digest_value(value: Mapping[str, Any]) -> str:
+    """Return the digest of a JSON object, which shows that its file was edited (not by whom, or how well)."""
+    # Two runs of the same command differ in their seconds alone.
+    digested = {key: entry for key, entry in value.items() if key != "seconds"}
+    return hashlib.sha256(json.dumps(digested, sort_keys=True, default=dict).encode()).hexdigest()
+
+
+def pop_digest(value: dict[str, Any]) -> bool:
+    """Remove the digest from a JSON object, as it was read; return whether it is missing or not that of the object."""
+    return bool(value.pop("digest", None) != digest_value(value))
+
+
+EDITED = "its digest is missing or wrong: it was edited, or another version wrote it"
+"""Why a file with a wrong digest is refused."""
 
 
 MAX_TOML = 1 << 20

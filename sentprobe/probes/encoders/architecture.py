@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from sentprobe.common.errors import FormatError, SentprobeError, UsageError, folder_part_error, suggest
 from sentprobe.common.inputs import record_input
-from sentprobe.common.values import check_record, parse_json
+from sentprobe.common.values import EDITED, check_record, digest_value, parse_json, pop_digest
 
 DEFAULT_LAYERS: Mapping[str, int] = {
     "lstm": 1,
@@ -84,6 +84,7 @@ def is_model_folder(path: Path) -> bool:
 def write_config(config: ModelConfig, folder: Path) -> None:
     """Write config.json to an existing folder."""
     head = {"format": FORMAT, **asdict(config), "record": dict(config.record), "digests": dict(config.digests)}
+    head["digest"] = digest_value(head)
     (folder / CONFIG_FILE).write_text(json.dumps(head, indent=2) + "\n", "utf-8", newline="\n")
 
 
@@ -112,6 +113,7 @@ def read_part(path: Path, parse: Callable[[bytes], Value]) -> Value:
 
 def _parse_config(text: bytes) -> ModelConfig:
     fields = parse_json(text)
+    edited = isinstance(fields, dict) and pop_digest(fields)
     if not isinstance(fields, dict) or fields.pop("format", None) != FORMAT:
         raise FormatError(f"the format is not {FORMAT!r}")
     try:
@@ -119,4 +121,6 @@ def _parse_config(text: bytes) -> ModelConfig:
     except (TypeError, KeyError):
         raise FormatError("its fields are not those of a sentence model") from None
     check_record(config)
+    if edited:
+        raise FormatError(EDITED)
     return config

@@ -28,7 +28,17 @@ from sentprobe.common.files import write_atomically
 from sentprobe.common.screen import Reporter
 from sentprobe.common.specs import Spec
 from sentprobe.common.tables import TableFormat, format_title
-from sentprobe.common.values import BadSyntaxError, check_record, format_json, group_by, parse_json, parse_json_object
+from sentprobe.common.values import (
+    EDITED,
+    BadSyntaxError,
+    check_record,
+    digest_value,
+    format_json,
+    group_by,
+    parse_json,
+    parse_json_object,
+    pop_digest,
+)
 from sentprobe.probes.encoders.encoder import digest
 from sentprobe.probes.encoders.models.model_loading import find_model
 from sentprobe.probes.language_models.pair_accuracies import (
@@ -44,7 +54,6 @@ from sentprobe.probes.reports.comparisons import CORRECTION_NAMES
 from sentprobe.probes.reports.pages.methods_paragraph import format_packages, join_words
 from sentprobe.probes.reports.references import SOFTWARE, Citation, Piece, write_with_citations
 from sentprobe.probes.results.result import Provenance
-from sentprobe.probes.results.store import EDITED, digest_value, pop_digest
 
 LM_FORMAT = "sentprobe-lm 2"
 FOLDER = "lm"

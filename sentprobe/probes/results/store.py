@@ -27,7 +27,15 @@ from sentprobe.common.errors import (
 from sentprobe.common.files import RUN_FILE, write_atomically
 from sentprobe.common.inputs import RESULTS_MARKER, manage_folder, record_input
 from sentprobe.common.scratch import LOCK, WAIT_MINUTES, hold_lock, read_holder
-from sentprobe.common.values import BadSyntaxError, check_record, format_json, parse_json, parse_json_object
+from sentprobe.common.values import (
+    BadSyntaxError,
+    check_record,
+    digest_value,
+    format_json,
+    parse_json,
+    parse_json_object,
+    pop_digest,
+)
 from sentprobe.probes.classifier.probe import CurvePoint, Preset
 from sentprobe.probes.results import result as rs
 from sentprobe.probes.results.data_facts import DataFacts
@@ -57,22 +65,6 @@ def format_result(result: rs.Result) -> str:
     }
     value["digest"] = digest_value(value)
     return format_json(value, indent=2, default=dict) + "\n"
-
-
-def digest_value(value: Mapping[str, Any]) -> str:
-    """Return the digest of a result's JSON value, which shows that a file was edited (not by whom, or how well)."""
-    # Two runs of the same command differ in their seconds alone.
-    digested = {key: entry for key, entry in value.items() if key != "seconds"}
-    return hashlib.sha256(json.dumps(digested, sort_keys=True, default=dict).encode()).hexdigest()
-
-
-def pop_digest(value: dict[str, Any]) -> bool:
-    """Remove the digest from a JSON value, as it was read; return whether it is missing or not that of the value."""
-    return bool(value.pop("digest", None) != digest_value(value))
-
-
-EDITED = "its digest is missing or wrong: it was edited, or another version wrote it"
-"""Why a file of results that are not reused or shown after an edit is refused."""
 
 
 def _format_numbers(numbers: Iterable[float]) -> str:

@@ -10,9 +10,8 @@ import numpy as np
 
 from sentprobe.common.errors import ResultsError, SentprobeError, UsageError, describe_damage, path_error
 from sentprobe.common.files import write_atomically
-from sentprobe.common.values import check_record, format_json, parse_json_object
+from sentprobe.common.values import EDITED, check_record, digest_value, format_json, parse_json_object, pop_digest
 from sentprobe.probes.encoders.encoder import digest
-from sentprobe.probes.results.store import EDITED, digest_value, pop_digest
 from sentprobe.probes.similarity.measures import Nearness, NegativeKind, TripletMeasures
 from sentprobe.probes.similarity.triplet_sentences import TripletSampling
 from sentprobe.probes.statistics import Floats, Interval

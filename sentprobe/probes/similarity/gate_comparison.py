@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from sentprobe.common.errors import FormatError, UsageError, format_count, path_error
 from sentprobe.common.reading import read_text
-from sentprobe.common.values import check_record, group_by, parse_json_object
-from sentprobe.probes.results.store import EDITED, pop_digest
+from sentprobe.common.values import EDITED, check_record, group_by, parse_json_object, pop_digest
 from sentprobe.probes.similarity.gate_rates import (
     CHOICE,
     GENERATED,

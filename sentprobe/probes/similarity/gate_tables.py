@@ -17,9 +17,8 @@ from sentprobe.common.tables import (
     format_records,
     format_tables,
 )
-from sentprobe.common.values import format_json, group_by
+from sentprobe.common.values import digest_value, format_json, group_by
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.probes.results.store import digest_value
 from sentprobe.probes.similarity.distance_draws import TripletEstimate, estimate_over_draws
 from sentprobe.probes.similarity.distance_tables import NEGATIVE_FORMS, NO_VALUE, format_share
 from sentprobe.probes.similarity.gate_comparison import GateComparison

@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sentprobe
+from sentprobe.common.values import digest_value
 from sentprobe.generator.events.meaning import compute_meaning
 from sentprobe.generator.spaces.templates import SplitSide
-from sentprobe.probes.results.store import digest_value, format_result, parse_result
+from sentprobe.probes.results.store import format_result, parse_result
 from sentprobe.probes.runs import scorer as scoring
 from sentprobe.probes.similarity.distance_results import FOLDER, parse_geometry
 from sentprobe.probes.similarity.triplet_sentences import SampledTriplets

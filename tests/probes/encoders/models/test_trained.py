@@ -19,6 +19,7 @@ from safetensors.torch import load_file, save_file
 
 from sentprobe.common.errors import FormatError, SentprobeError, UsageError
 from sentprobe.common.specs import Spec
+from sentprobe.common.values import digest_value
 from sentprobe.probes.encoders.architecture import Architecture, is_model_folder, read_config
 from sentprobe.probes.encoders.encoder import Encoder, EncoderError, get_capabilities
 from sentprobe.probes.encoders.kinds import make_encoder, read_spec
@@ -170,8 +171,24 @@ def set_sizes(**values: Any) -> dict[str, Any]:
 def test_bad_configuration_is_refused(tmp_path: Path, values: dict[str, Any], message: str) -> None:
     save_sentence_model(tiny_sentence_model("lstm"), tmp_path, {})
     path = tmp_path / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **values}), "utf-8")
+    config = {**json.loads(path.read_text("utf-8")), **values}
+    del config["digest"]
+    path.write_text(json.dumps({**config, "digest": digest_value(config)}), "utf-8")
     with pytest.raises(SentprobeError, match=message):
+        trained.load_sentence_model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"reverse": True}, {"lower": True}, {"frozen": True}, {"record": {"step": 9}}, {"digests": {}}, {"digest": ""}],
+)
+def test_edited_configuration_is_refused(tmp_path: Path, values: dict[str, Any]) -> None:
+    save_sentence_model(tiny_sentence_model("lstm"), tmp_path, {"step": 1})
+    path = tmp_path / "config.json"
+    config = json.loads(path.read_text("utf-8"))
+    assert {**config, **values} != config
+    path.write_text(json.dumps({**config, **values}), "utf-8")
+    with pytest.raises(EncoderError, match=r"config\.json: its digest is missing or wrong: it was edited"):
         trained.load_sentence_model(tmp_path)
 
 
