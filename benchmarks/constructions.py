@@ -29,6 +29,7 @@ SETTINGS = {
     "yes/no questions": "--template transitive-rc --mood question",
     "questions for the patient": "--template transitive-rc --mood question --ask patient",
     "numerals": "--template transitive-rc --determiner the --determiner three --determiner seven",
+    "names": "--template transitive-rc --determiner the --determiner name --determiner Doctor",
     "orders": "--template transitive-rc --mood order",
 }
 """The options of ``gen`` for each row."""

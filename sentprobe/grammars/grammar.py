@@ -46,10 +46,11 @@ class Grammar:
     def lexicalize(self, words: Iterable[Word]) -> list[Production]:
         """Return a production of the grammar for each inflected form of each word."""
         return [
-            Production(_fill_category(schema.lhs(), word, str(form), self._language), [text])
+            Production(category, [text])
             for word in words
             for form, text in word.forms.items()
             for schema in self._schemata.get(form) or self._schemata.get(str(form).partition(".")[0]) or ()
+            if (category := _fill_category(schema.lhs(), word, str(form), self._language)) is not None
         ]
 
     def derive(
@@ -114,8 +115,13 @@ def _index_rules(productions: Iterable[Production]) -> dict[str, list[_Rule]]:
     return group_by(map(_Rule, productions), lambda rule: str(rule.structure["lhs"][TYPE]))
 
 
-def _fill_category(category: FeatStructNonterminal, word: Word, form: str, language: Language) -> FeatStructNonterminal:
-    """Return a category with the features of a word and its form: ``ART.sg.acc.masc`` sets NUM, CASE and CLASS."""
+def _fill_category(
+    category: FeatStructNonterminal, word: Word, form: str, language: Language
+) -> FeatStructNonterminal | None:
+    """Return a category with the features of a word and its form: ``ART.sg.acc.masc`` sets NUM, CASE and CLASS.
+
+    Return None if the word contradicts the category, as a noun that is no name does.
+    """
     features = {"LEM": word.lemma}
     if word.kind in VERBS:
         features["FRAME"] = word.kind.value
@@ -125,8 +131,8 @@ def _fill_category(category: FeatStructNonterminal, word: Word, form: str, langu
         features["CLASS"] = language.find_class(word)
     if word.gender and language.reflexives:
         features["GEND"] = word.gender
-    if word.kind is Kind.DETERMINER:
-        features["COUNT"] = word.count or "-"
+    if word.kind in (Kind.DETERMINER, Kind.NOUN):
+        features["PHRASE"] = word.phrase or "-"
     if Flag.NPI in word.flags:
         features["POL"] = Flag.NPI.value
     if word.kind not in VERBS and language.cases != ("",):

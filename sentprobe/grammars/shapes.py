@@ -19,7 +19,7 @@ from sentprobe.grammars import read_grammar_source
 from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.lexicon import Kind, Word
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.lexicon.words import ROLES
+from sentprobe.lexicon.words import NAME, NAMED, ROLES
 
 VERB, NOUN, DETERMINER, RELATIVIZER = "@verb", "@noun", "@det", "@rel"
 ADVERB, ADJECTIVE, MODAL = "@adverb", "@adjective", "@modal"
@@ -82,8 +82,8 @@ class NounShape:
     case: str = ""
     last: bool = False
     """Whether the noun phrase ends the sentence, so that no comma closes its relative clause."""
-    count: str = ""
-    """How the numeral before the noun is bounded (:attr:`Word.count`); "" if another determiner precedes the noun."""
+    phrase: str = ""
+    """The :attr:`Word.phrase` of the determiner, which is a numeral or stands before a name; "" for most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,8 @@ def _build_goal(shape: Shape, language: Language) -> tuple[Any, frozenset[str]]:
         return goal, frozenset()
     if isinstance(shape, NounShape):
         goal = FeatStructNonterminal("NP[]")
-        goal["SEM"] = FeatStruct(f"[LEM='{NOUN}', DET='{DETERMINER}', NUM={shape.number}]")
+        determiner = NAME if shape.phrase == NAME else DETERMINER
+        goal["SEM"] = FeatStruct(f"[LEM='{NOUN}', DET='{determiner}', NUM={shape.number}]")
         goal["SEM"]["RC"] = FeatStruct("[LINK='@rel', EVENT=[]]") if shape.clause else "bare"
         goal["SEM"]["ADJ"] = _build_lemma_list(ADJECTIVE, shape.adjectives)
         if shape.case:
@@ -203,6 +204,7 @@ def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...
     forms = dict(language.forms)
     if "rel" not in language.agreeing_slots:
         forms[Kind.RELATIVIZER] = forms[Kind.RELATIVIZER][:1]
+    phrase = getattr(shape, "phrase", "")
     return tuple(
         Word(
             lemma,
@@ -210,7 +212,7 @@ def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...
             {form: str(form) for form in forms[kind]},
             vowel=is_vowel,
             gender=language.classes[0],
-            count=getattr(shape, "count", ""),
+            phrase=phrase if phrase in NAMED or kind is Kind.DETERMINER else "",
         )
         for lemma, kind in kinds.items()
         if forms.get(kind)
@@ -273,6 +275,8 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
         for case, last in product(language.cases, (False, True) if language.closes_clauses else (False,)):
             for numeral in ("", *dict.fromkeys(language.counts.values())):
                 yield NounShape(number, word_class, clause, adjectives, case, last, numeral)
+    for phrase in sorted(NAMED.intersection(language.phrases.values())):
+        yield NounShape("sg", language.classes[0], clause=False, phrase=phrase)
     if language.has_coordination:
         yield PairShape()
     yield from map(ReflexiveShape, sorted(language.reflexives))

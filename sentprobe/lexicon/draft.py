@@ -219,7 +219,7 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 def write_lexicon_text(lexicon: Lexicon) -> str:
     """Return an English lexicon as TOML text; an entry states only the values that do not follow from the lemma."""
     kinds = [kind for kind in Kind if lexicon.words(kind)]
-    sections = [[f"[{kind}]", *(write_word(word) for word in lexicon.words(kind) if not word.count)] for kind in kinds]
+    sections = [[f"[{kind}]", *(write_word(word) for word in lexicon.words(kind) if not word.phrase)] for kind in kinds]
     if names := sorted({sort for noun in lexicon.words(Kind.NOUN) for sort in noun.further_sorts}):
         nouns = {name: tuple(w.lemma for w in lexicon.words(Kind.NOUN) if name in w.further_sorts) for name in names}
         lines = (f"{_format_key(name)} = {_format_list(lemmas)}" for name, lemmas in nouns.items())
@@ -261,7 +261,7 @@ def _format_vocabulary(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str
     yield f"[{VOCABULARY}.{_format_key(vocabulary.name)}]"
     for kind in OPEN_KINDS:
         chosen = vocabulary.words[kind]
-        if chosen and chosen == tuple(word.lemma for word in lexicon.words(kind)):
+        if chosen and chosen == tuple(word.lemma for word in lexicon.words(kind) if not word.phrase):
             yield f"{kind} = {format_json(ALL)}"
         elif chosen:
             yield f"{kind} = {_format_list(chosen)}"

@@ -18,18 +18,7 @@ from sentprobe.common.files import atomic_path
 from sentprobe.common.values import parse_json
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.lexicon.words import (
-    BARE_COUNT,
-    MODIFIED,
-    ROLES,
-    Form,
-    FormSource,
-    Kind,
-    Vocabulary,
-    Word,
-    is_guess,
-    look_up,
-)
+from sentprobe.lexicon.words import MODIFIED, ROLES, Form, FormSource, Kind, Vocabulary, Word, is_guess, look_up
 
 WordReading = tuple[Word, str]
 """A word, and the name of one of its inflected forms."""
@@ -85,7 +74,7 @@ class Lexicon:
     def _hint(self, lemma: str, kind: Kind) -> str:
         if kinds := self.kinds_of(lemma):
             return f" (the lexicon has it as {' and '.join(kinds)})"
-        lemmas = [word.lemma for word in self.words(kind) if word.count in ("", BARE_COUNT)]
+        lemmas = [word.lemma for word in self.words(kind) if word.phrase not in self.language.bounds]
         if (hint := suggest(lemma, lemmas)) or kind not in self.language.closed_kinds:
             return hint
         return f"; the {kind}s are {', '.join(lemmas)}"

@@ -58,7 +58,7 @@ def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up, lang
 
 def make_lexicon(draft: Draft, source: str) -> Lexicon:
     """Return the lexicon from the draft of a lexicon file."""
-    words = (*draft.words, *draft.language.make_numerals())
+    words = (*draft.words, *draft.language.make_words())
     return Lexicon(source, words, make_vocabularies(draft), make_synonyms(draft), draft.language)
 
 

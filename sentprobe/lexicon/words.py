@@ -108,6 +108,20 @@ NUMERALS = {word: number for number, word in enumerate(_NUMERALS, 1)}
 """The numerals in the English grammar, with their numbers."""
 BOUNDS = ("at least", "no more than")
 """The words before a numeral in the English grammar."""
+NAME = "name"
+"""The determiner that stands for the lack of one before a name such as "Mary", and the phrase of such names."""
+TITLE = "title"
+"""The phrase of titles and of the surnames that follow them: "Doctor Smith"."""
+NAMED = frozenset({NAME, TITLE})
+NAMES = {
+    **dict.fromkeys(("Mary", "Anna", "Emma", "Sarah", "Julia", "Laura", "Helen", "Susan", "Alice", "Emily"), "fem"),
+    **dict.fromkeys(
+        ("David", "Daniel", "Thomas", "Michael", "James", "Robert", "Henry", "Simon", "Paul", "Adam"), "masc"
+    ),
+}
+"""The names of English, with their genders; none of them is another word, such as "Mark"."""
+TITLES = ("Doctor", "Professor", "Judge", "Captain", "Senator")
+SURNAMES = (*("Smith", "Jones", "Johnson", "Williams", "Davis", "Wilson", "Anderson", "Thompson", "Robinson", "Clark"),)
 FUNCTION_WORDS = AUXILIARIES | REFLEXIVES | {"be", "being", "been", "not", "n't", "by", "to", "and", "who", "what"}
 FUNCTION_WORDS |= {word for bound in BOUNDS for word in bound.split()}
 """The words in English sentences that come from the grammar, not from a lexicon."""
@@ -122,7 +136,7 @@ GENDERS = ("masc", "fem", "neut")
 FRAMES = ("intransitive", "transitive", "ditransitive", "dative", "to", "clause", "any", "auxiliary", "impersonal")
 """The further uses of a verb that an entry can state: see ``english.toml`` and ``german.toml``."""
 BARE_COUNT = "bare"
-"""The value of :attr:`Word.count` for a numeral alone: "three"."""
+"""The value of :attr:`Word.phrase` for a numeral alone: "three"."""
 NOT = "not "
 """The prefix that stands for all sorts except one: "not thing"."""
 VOWEL_KINDS = frozenset({Kind.NOUN, Kind.ADJECTIVE})
@@ -154,8 +168,11 @@ class Word:
     """The names of the forms that are also another word where this word would be an error: "VBG" of *flatter*."""
     auxiliary: str = ""
     """The perfect auxiliary of a verb, such as "sein"; "" stands for the usual one of the language."""
-    count: str = ""
-    """How the numeral in a determiner is bounded: :data:`BARE_COUNT`, or words before it; "" without a numeral."""
+    phrase: str = ""
+    """The special noun phrase that a determiner or noun belongs to; "" for most words.
+
+    It says how the numeral of a determiner is bounded (:data:`BARE_COUNT`, or the words before it), or is in NAMED.
+    """
     english: str = ""
     """The English translation of a word of another language: a lemma of the same kind."""
 

@@ -59,7 +59,8 @@ class WordOptions:
     """Options for function words, word order and verbs, and for the number of adverbs, adjectives or coordinations."""
 
     determiner: Annotated[
-        Repeatable, word_option(help="the (default), a, some, no, every, this, that, any, three, 'at least two'.")
+        Repeatable,
+        word_option(help="the (default), a, some, no, every, this, that, any, three, 'at least two', name (Mary)."),
     ] = None
     relativizer: Annotated[Repeatable, word_option(help="that (default), who, which.")] = None
     negator: Annotated[Repeatable, word_option(help="not (default), n't.")] = None

@@ -400,13 +400,14 @@ class LayoutColumns:
         form = slot or finite or (f"{token.path}negation" if leaf.form in NEGATIONS else "")
         if leaf.form in self._tables.language.usual_auxiliary_forms:
             form = slot = f"{token.path}aux"
-        is_numeral = leaf.pos == "NUM"  # its token is only a part of the determiner, such as "two" of "at least two"
+        # The token of a numeral is only a part of the determiner, such as "two" of "at least two".
+        is_fixed = leaf.pos in ("NUM", "PROPN")
         return Token(
             form=marks.get(f"form{case}:{form}", leaf.form),
-            lemma=marks.get(f"form{case}:{form}" if is_numeral else f"lemma:{slot}", leaf.lemma),
+            lemma=marks.get(f"form{case}:{form}" if is_fixed else f"lemma:{slot}", leaf.lemma),
             upos=leaf.pos,
-            xpos=marks.get(f"tag:{finite or slot}", leaf.tag),
-            feats=leaf.feats if is_numeral else marks.get(f"feats{case}:{finite or slot}", leaf.feats),
+            xpos=leaf.tag if is_fixed else marks.get(f"tag:{finite or slot}", leaf.tag),
+            feats=leaf.feats if is_fixed else marks.get(f"feats{case}:{finite or slot}", leaf.feats),
             head=token.head + 1,
             deprel="root" if token.head == PARENT else token.rel,
         )

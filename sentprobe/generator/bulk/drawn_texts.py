@@ -189,10 +189,10 @@ def _build_form_table(
 def _build_noun_table(
     lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], nouns: tuple[str, ...], case: str
 ) -> Sequence[Sequence[str]]:
-    """Return the form of each noun in a case: a row for each pair of a number and a determiner."""
+    """Return the form of each noun in a case, "" if it lacks the form: a row for each pair of number and determiner."""
     words = [lexicon.get(noun, Kind.NOUN) for noun in nouns]
     forms = [lexicon.language.find_noun_form(number, case) for number, _ in pairs]
-    return [[word.forms[form] for word in words] for form in forms]
+    return [[word.forms.get(form, "") for word in words] for form in forms]
 
 
 @lru_cache(maxsize=64)

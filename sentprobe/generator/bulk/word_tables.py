@@ -50,7 +50,9 @@ class WordTables:
         self.language = language = lexicon.language
         nouns = [lexicon.get(lemma, Kind.NOUN) for lemma in words.nouns]
         self.noun_forms = {
-            case: self._number_rows([w.forms[language.find_noun_form(n.value, case)] for w in nouns] for n in NUMBERS)
+            case: self._number_rows(
+                [w.forms.get(language.find_noun_form(n.value, case), "") for w in nouns] for n in NUMBERS
+            )
             for case in language.cases
         }
         self.noun_lemmas = self.pool.numbers(words.nouns)

@@ -15,7 +15,7 @@ from sentprobe.common.errors import UsageError, suggest
 from sentprobe.generator.events import event as ev
 from sentprobe.lexicon import Flag, Kind, Lexicon, Word
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.lexicon.words import MODIFIED, NOT, PERSON, takes_an
+from sentprobe.lexicon.words import MODIFIED, NAMED, NOT, PERSON, takes_an
 
 _FRAMES = (ev.Frame.TRANSITIVE, ev.Frame.INTRANSITIVE, ev.Frame.DITRANSITIVE, ev.Frame.DATIVE)
 
@@ -160,6 +160,7 @@ def _explain_mismatch(event: ev.Event) -> str:
 
 
 def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
+    check_name(person, lexicon)
     if person.noun is not None:
         lexicon.get(person.noun, Kind.NOUN)
     if person.determiner is not None:
@@ -171,6 +172,21 @@ def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
         lexicon.get(adjective, Kind.ADJECTIVE)
     if isinstance(person.clause, ev.RelativeClause):
         check_clause(person.clause, lexicon)
+
+
+def check_name(person: ev.Participant, lexicon: Lexicon) -> None:
+    """Raise UsageError if a name has a wrong determiner, number or modifier, or a noun the determiner of a name."""
+    noun = None if person.noun is None else lexicon.get(person.noun, Kind.NOUN)
+    determiner = None if person.determiner is None else lexicon.get(person.determiner, Kind.DETERMINER)
+    phrases = {word.phrase if word.phrase in NAMED else "" for word in (noun, determiner) if word is not None}
+    if len(phrases) > 1:
+        raise UsageError(f"the determiner {person.determiner!r} does not go with the noun {person.noun!r}")
+    if phrases & NAMED:
+        name = person.noun or person.determiner
+        if person.number is ev.Number.PLURAL:
+            raise UsageError(f"the name {name!r} has no plural")
+        if person.adjectives or isinstance(person.clause, ev.RelativeClause):
+            raise UsageError(f"the name {name!r} has no adjective and no relative clause")
 
 
 def check_clause(clause: ev.RelativeClause, lexicon: Lexicon) -> None:

@@ -33,6 +33,8 @@ class Property(StrEnum):
     """A noun is in the other number, or has another determiner that is no numeral."""
     NUMERAL = "numeral"
     """A noun has another numeral, of the same grammatical number."""
+    NAME = "name"
+    """A name, or its title, is replaced by another."""
     NOUN = "noun"
     VERB = "verb"
     ADVERB = "adverb"
@@ -117,7 +119,8 @@ def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> Cl
     )
 
 
-DEFINITE_DETERMINERS = frozenset(("the", "this", "that"))
+_NAME_DETERMINERS = frozenset(ENGLISH.list_name_determiners())
+DEFINITE_DETERMINERS = frozenset(("the", "this", "that")) | _NAME_DETERMINERS
 """The determiners that are no quantifiers."""
 
 
@@ -184,20 +187,29 @@ def _find_differences(left: EventMeaning, right: EventMeaning) -> Iterator[Prope
 
 
 def _find_replaced_words(left: EventMeaning, right: EventMeaning) -> Iterator[tuple[Property, str, str]]:
-    """Yield (NOUN, old, new) if exactly one noun is replaced, and (VERB, old, new) if exactly one verb is."""
+    """Yield (NOUN or NAME, old, new) if exactly one noun is replaced, and (VERB, old, new) if exactly one verb is."""
     words = ((Property.NOUN, left.nouns, right.nouns), (Property.VERB, left.clauses, right.clauses))
     for difference, left_words, right_words in words:
         removed, added = set(left_words) - set(right_words), set(right_words) - set(left_words)
         if len(removed) == len(added) == 1:
-            yield difference, removed.pop(), added.pop()
+            old, new = removed.pop(), added.pop()
+            is_name = difference is Property.NOUN and _is_name(left.nouns[old]) and _is_name(right.nouns[new])
+            yield Property.NAME if is_name else difference, old, new
+
+
+def _is_name(noun: NounMeaning) -> bool:
+    return noun[1] in _NAME_DETERMINERS
 
 
 def _compare_nouns(left: Mapping[str, NounMeaning], right: Mapping[str, NounMeaning]) -> Iterator[Property]:
     for noun in left.keys() & right.keys():
         (number, determiner, _), (other_number, other_determiner, _) = left[noun], right[noun]
         is_counted = number is other_number and {determiner, other_determiner} <= {*ENGLISH.counts}
-        if (number, determiner) != (other_number, other_determiner):
-            yield Property.NUMERAL if is_counted else Property.NUMBER
+        names = {_is_name(left[noun]), _is_name(right[noun])}
+        if (number, determiner) != (other_number, other_determiner) and (
+            names != {True, False} or number != other_number
+        ):
+            yield Property.NUMERAL if is_counted else Property.NAME if names == {True} else Property.NUMBER
     adjectives = [{noun: meaning[2] for noun, meaning in nouns.items() if meaning[2]} for nouns in (left, right)]
     if adjectives[0] != adjectives[1]:
         same_words = sorted(chain(*adjectives[0].values())) == sorted(chain(*adjectives[1].values()))

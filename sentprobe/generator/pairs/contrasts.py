@@ -175,8 +175,8 @@ class Contrast:
     """Whether verbs without a progressive are left out: who has known something, as a rule, knows it."""
     needed_kind: Kind | None = None
     """The kind of words that anchors need in the changed clause; if it is adjectives, each noun needs one."""
-    is_counted: bool = False
-    """Whether anchors have a numeral, at the noun that the contrast changes and at no other noun."""
+    list_determiners: Callable[[Language], tuple[str, ...]] | None = None
+    """Function that returns the determiners (such as numerals) of the changed noun; no other noun has one of them."""
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
     """The moods that anchors can have."""
     in_orders: bool = False
@@ -290,7 +290,16 @@ _ROWS = (
         find_places=list_participant_paths,
         edit=partial(drafts.replace_word, slot="det"),
         build_conditions=_build_counted_condition,
-        is_counted=True,
+        list_determiners=Language.list_numerals,
+    ),
+    Contrast(
+        name="name",
+        summary="one name is replaced by another",
+        requirement="a noun without a relative clause",
+        find_places=list_participant_paths,
+        edit=partial(drafts.replace_word, slot="noun"),
+        replaced_slot="noun",
+        list_determiners=Language.list_name_determiners,
     ),
     Contrast(
         name="noun",
@@ -345,9 +354,9 @@ PLURALS = ev.Event(agent=_PLURAL), ev.Event(patient=_PLURAL)
 
 
 def has_contrast(language: Language, contrast: Contrast) -> bool:
-    """Say whether a language has the words, numerals, moods and forms of a contrast."""
+    """Say whether a language has the words, numerals or names, moods and forms of a contrast."""
     has_words = contrast.needed_kind in (None, *language.forms)
-    has_words = has_words and (bool(language.numerals) or not contrast.is_counted)
+    has_words = has_words and (contrast.list_determiners is None or bool(contrast.list_determiners(language)))
     return has_words and {*contrast.moods} <= {*language.moods} and contrast.name not in language.excluded_contrasts
 
 

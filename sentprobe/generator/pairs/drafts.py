@@ -53,8 +53,8 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     """Return, for each kind of word, a table that says which words of this kind may replace which.
 
     Polarity items, volitional adverbs, and verbs that have no progressive never replace a word. Synonyms do not replace
-    each other. A noun replaces only nouns of its sort (such as person) that go with no more adjectives. A numeral
-    replaces numerals of its grammatical number with the same bound, such as "at least".
+    each other. A noun replaces only nouns of its sort (such as person) that go with no more adjectives; names replace
+    names. A numeral replaces numerals of its grammatical number with the same bound, such as "at least".
     A verb or adjective replaces another only if it accepts all nouns that the other accepts.
     """
     without_progressive = find_verbs_without_progressive(words, lexicon)
@@ -70,8 +70,9 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     tables = {
         kind: _build_table(lemmas, allowed[kind], synonyms.get(kind, ())) for kind, lemmas in lemmas_by_kind.items()
     }
-    sorts = np.array([lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns])
-    tables[Kind.NOUN] &= sorts[:, None] == sorts
+    nouns = [lexicon.get(noun, Kind.NOUN) for noun in words.nouns]
+    for values in (np.array([noun.sort for noun in nouns]), np.array([noun.phrase for noun in nouns])):
+        tables[Kind.NOUN] &= values[:, None] == values
     counts = np.array([words.language.counts.get(lemma, "") for _, lemma in words.determiners])
     numbers = np.array([number for number, _ in words.determiners])
     tables[Kind.DETERMINER] = (counts[:, None] == counts) & (counts != "") & (numbers[:, None] == numbers)

@@ -140,9 +140,9 @@ class NliSpace(tr.TripletSpace):
         """Return the exact number of groups of NLI pairs in the space."""
         return super().count() // (2 if self._design.is_exchanged else 1)
 
-    def find_counts(self) -> frozenset[str]:
+    def select_determiners(self, determiners: tuple[str, ...]) -> frozenset[str]:
         """Return the numerals that have a lower and a higher plural numeral."""
-        _, *plurals = [numeral for numeral in self.list_numerals() if " " not in numeral]
+        _, *plurals = [numeral for numeral in determiners if " " not in numeral]
         return frozenset(plurals[:-1])
 
     def iterate_pairs(self, count: int, *, seed: int) -> Iterator[dict[str, list[str] | list[int]]]:

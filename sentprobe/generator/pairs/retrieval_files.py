@@ -125,9 +125,9 @@ def _is_possible(
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     """Yield the contrasts from which distractors of the triplets can be made.
 
-    Number is excluded beside numerals. Aspect is excluded if the language or a verb has no progressive, or beside the
-    perfect. It is also excluded if the negatives differ in an adverb, because some anchors need the progressive to show
-    which verb the adverb modifies.
+    Number and modifier are excluded beside numerals and names. Aspect is excluded if the language or a verb has no
+    progressive, or beside the perfect. It is also excluded if the negatives differ in an adverb, because some anchors
+    need the progressive to show which verb the adverb modifies.
     Role and modifier are excluded unless all nouns have one sort (such as person), and all verbs and adjectives accept
     it.
     """
@@ -138,8 +138,8 @@ def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     needs_aspect = needs_aspect or bool(find_verbs_without_progressive(space.words, space.lexicon))
     has_sorts = restrict_to_one_sort(space.lexicon, space.vocabulary) is not space.lexicon
     for name in _USUAL_CONTRASTS:
-        if name == "number" and space.contrast.is_counted:
-            continue
+        if name in ("number", "modifier") and space.contrast.list_determiners is not None:
+            continue  # a numeral has one number, and a name no relative clause
         if not ((name == "aspect" and needs_aspect) or (CONTRASTS[name].moves_nouns and has_sorts)):
             yield CONTRASTS[name]
 
@@ -213,7 +213,7 @@ def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed
     Raises:
         UsageError: a space has too few triplets with different meanings, or the contrast ``numeral``.
     """
-    if any(space.contrast.is_counted for space in spaces):
+    if any(space.contrast.name == "numeral" for space in spaces):
         raise UsageError(
             "the contrast 'numeral' is impossible in retrieval: five doctors are also three doctors, so a document "
             "with another numeral may be relevant"

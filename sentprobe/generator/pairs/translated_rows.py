@@ -40,6 +40,7 @@ UNTRANSLATED = {
     "modality": "modals are not translated",
     "mood": "questions and orders are not translated",
     "numeral": "numerals are not translated",
+    "name": "names are not translated",
     "recipient": "verbs with a recipient are not translated",
 }
 """The contrasts that are not translated, with the reason."""

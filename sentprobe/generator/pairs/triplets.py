@@ -299,12 +299,12 @@ class TripletSpace:
         modals: tuple[str | None, ...] = tuple(lemmas) if kind is Kind.MODAL else (None,)
         is_main = place == drafts.MAIN
         determiners: tuple[str, ...] = ()
-        if self.contrast.is_counted:
-            determiners = (self.lexicon.language.determiner, *self.list_numerals())
+        if self.contrast.list_determiners is not None:
+            determiners = (self.lexicon.language.determiner, *self.contrast.list_determiners(self.lexicon.language))
         return Choices(
             main=main,
             determiners=determiners,
-            counted=(place, self.find_counts()) if determiners else None,
+            counted=(place, self.select_determiners(determiners[1:])) if determiners else None,
             moods=(mood,),
             modals=modals if is_main else (None,),
             clause_modals=(None,) if is_main else modals,
@@ -313,14 +313,9 @@ class TripletSpace:
             adjectives=adjectives,
         )
 
-    def list_numerals(self) -> tuple[str, ...]:
-        """Return the determiners with a plural numeral."""
-        numerals = self.lexicon.language.numerals
-        return tuple(d for d in self.lexicon.language.counts if numerals[d.rpartition(" ")[2]] > 1)
-
-    def find_counts(self) -> frozenset[str]:
-        """Return the determiners with a numeral that anchors can have."""
-        return frozenset(self.list_numerals())
+    def select_determiners(self, determiners: tuple[str, ...]) -> frozenset[str]:
+        """Return those of the contrast's *determiners* that anchors can have."""
+        return frozenset(determiners)
 
     def _find_unusable_words(self, pattern: Pattern, place: str, choices: Choices) -> set[str]:
         """Return the words that anchors must not have, for example because they may lack a replacement.

@@ -29,6 +29,7 @@ from sentprobe.generator.sentences.token_readings import (
 from sentprobe.grammars import shapes
 from sentprobe.lexicon import Flag, Lexicon
 from sentprobe.lexicon.languages.language import Language
+from sentprobe.lexicon.words import NAME, NAMED
 
 
 class ParseError(SentprobeError):
@@ -215,7 +216,7 @@ _NEGATION = re.compile(r"(?<=[a-z])n't\b")
 
 
 def normalize_sentence(sentence: str, language: Language) -> str:
-    """Return a sentence as the generator writes it: in lower case, without a final ".", "?" or "!".
+    """Return a sentence as the generator writes it: in lower case except names, without a final ".", "?" or "!".
 
     Curly apostrophes become straight ones, and "didn't" becomes "did n't".
 
@@ -228,7 +229,14 @@ def normalize_sentence(sentence: str, language: Language) -> str:
     plain = sentence.removeprefix("\ufeff").strip().translate(_STRAIGHT)
     plain = plain[:1].lower() + plain[1:] if language.capitalized_kinds else plain.lower()
     plain = _NEGATION.sub(" n't", plain)
-    return (plain[:-1] if plain.endswith((".", "?", "!")) else plain).rstrip()
+    plain = (plain[:-1] if plain.endswith((".", "?", "!")) else plain).rstrip()
+    return _find_names(language).sub(lambda match: language.capitalized_names[match[0]], plain)
+
+
+@cache
+def _find_names(language: Language) -> re.Pattern[str]:
+    """Return the pattern of names in lower case, which are not part of a word such as "mary-like"."""
+    return re.compile(rf"(?<!\S)(?:{'|'.join(language.capitalized_names) or '(?!)'})(?!\S)")
 
 
 def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
@@ -372,7 +380,7 @@ class _Parser:
             if following and following == self._language.conjunction:
                 for last, conjunct, _ in self._find_bare_phrases(end + 1):
                     phrases.append((last, phrase._replace(conjunct=conjunct)))
-            elif end < len(self.tokens):
+            elif end < len(self.tokens) and self._language.phrases.get(phrase.determiner) not in NAMED:
                 phrases += self._find_clauses(end, phrase, word_class)
         return phrases
 
@@ -413,7 +421,10 @@ class _Parser:
                 self._record_failure(place, f"a noun that goes with {words!r}")
 
     def _find_determiners(self, at: int) -> Iterator[tuple[int, str, str]]:
-        """Yield (end, lemma, form) for each determiner that begins at token *at*, such as "at least two"."""
+        """Yield (end, lemma, form) for each determiner that begins at token *at*, such as "at least two".
+
+        A name has the determiner NAME, which has no token.
+        """
         yield from ((at + 1, lemma, form) for lemma, form, before in self._readings[at].determiners if not before)
         for bound in self._language.bounds:
             words = bound.split()
@@ -421,6 +432,7 @@ class _Parser:
                 numeral = at + len(words)
                 found = self._readings[min(numeral, len(self.tokens))].determiners
                 yield from ((numeral + 1, lemma, form) for lemma, form, before in found if before == bound)
+        yield from ((at, NAME, noun.determiner_form) for noun in self._readings[at].nouns if noun.phrase == NAME)
 
     def _find_nouns(self, at: int) -> Iterator[tuple[int, NounReading, tuple[str, ...], str]]:
         """Yield (end, noun, adjectives, determiner form) for each noun, with any adjectives, that can begin at *at*."""
@@ -438,7 +450,7 @@ class _Parser:
             at += 1
             for (adjectives, forms, first), noun in product(starts, self._readings[at].nouns):
                 features = noun.number, noun.case
-                if {*forms} == {language.find_form("adjective", *features, noun.word_class)}:
+                if not noun.phrase and {*forms} == {language.find_form("adjective", *features, noun.word_class)}:
                     word_class = first if language.class_of_next_word else noun.word_class
                     yield at + 1, noun, adjectives, language.find_form("det", *features, word_class)
 

@@ -14,6 +14,7 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.checks import (
     check_language,
     check_licenses,
+    check_name,
     check_sorts,
     find_open_fields,
     infer_frames,
@@ -70,6 +71,7 @@ def check_event(event: ev.Event, lexicon: Lexicon) -> None:
 
 
 def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
+    check_name(person, lexicon)
     noun = lexicon.get(person.noun or "", Kind.NOUN)
     determiner = lexicon.get(person.determiner or "", Kind.DETERMINER)
     words = [*(lexicon.get(lemma, Kind.ADJECTIVE) for lemma in person.adjectives), noun]
@@ -139,9 +141,9 @@ def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) ->
     word, form, word_class = words[token.slot], *choose_form(token.slot, leaf.form, words, language)
     return Token(
         form=word.forms[form],
-        lemma=word.forms[form] if word.count else word.lemma,  # "two" of "at least two"
+        lemma=word.forms[form] if word.phrase else word.lemma,  # "two" of "at least two"
         upos=leaf.pos,
-        xpos=leaf.tag if word.count else form.partition(".")[0],
+        xpos=leaf.tag if word.phrase else form.partition(".")[0],
         feats=leaf.feats or language.find_features(leaf.pos, word.lemma, *split_form(leaf.form), word_class),
         head=head,
         deprel=deprel,

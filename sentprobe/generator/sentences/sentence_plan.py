@@ -95,9 +95,9 @@ def _extract_argument_structure(argument: ev.Argument | None, language: Language
         return argument
     clause = argument.clause
     inner = extract_structure(clause.event, language) if isinstance(clause, RelativeClause) else None
-    count = language.counts.get(argument.determiner or "", "")
+    phrase = language.phrases.get(argument.determiner or "", "")
     conjunct = _extract_argument_structure(argument.conjunct, language)
-    return argument.number, count, inner, len(argument.adjectives), conjunct
+    return argument.number, phrase, inner, len(argument.adjectives), conjunct
 
 
 _SLOT_NAMES = {
@@ -250,8 +250,8 @@ class _Planner:
         clause = person.clause if isinstance(person.clause, RelativeClause) else None
         word_class, number = self._language.classes[0], str(person.number)
         counts = clause is not None, len(person.adjectives)
-        count = self._language.counts.get(person.determiner or "", "")
-        shape = shapes.NounShape(number, word_class, *counts, hole.case, hole.last, count)
+        phrase = self._language.phrases.get(person.determiner or "", "")
+        shape = shapes.NounShape(number, word_class, *counts, hole.case, hole.last, phrase)
         return (
             _plan_bare_phrase(shape, path, self._language) if clause is None else self.plan_phrase(shape, path, clause)
         )

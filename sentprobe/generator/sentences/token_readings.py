@@ -15,7 +15,7 @@ from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import Leaf
 from sentprobe.lexicon import Kind, Lexicon, Word
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.lexicon.words import VERBS
+from sentprobe.lexicon.words import NAMED, VERBS
 
 PhraseKey: TypeAlias = tuple[str, str, str, bool]
 """Role, grammatical number ("" for either) and case of a noun phrase, and whether it ends the sentence."""
@@ -124,6 +124,8 @@ class NounReading(NamedTuple):
     case: str
     word_class: str
     determiner_form: str
+    phrase: str = ""
+    """The :attr:`Word.phrase` of a name."""
 
 
 END = TokenReadings("")
@@ -151,7 +153,11 @@ def find_readings(token: str, lexicon: Lexicon) -> TokenReadings:
     return TokenReadings(
         token,
         tuple(inputs),
-        tuple((w.lemma, form, w.lemma.rpartition(" ")[0]) for w, form in readings if w.kind is Kind.DETERMINER),
+        tuple(
+            (w.lemma, _name_determiner_form(form, w), w.lemma.rpartition(" ")[0])
+            for w, form in readings
+            if w.kind is Kind.DETERMINER
+        ),
         tuple(noun for noun in nouns if noun is not None),
         tuple(word.lemma for word, _ in readings if word.kind is Kind.ADVERB),
         tuple((w.lemma, form, language.find_class(w)) for w, form in readings if w.kind is Kind.ADJECTIVE),
@@ -163,7 +169,13 @@ def _read_noun(word: Word, form: str, language: Language) -> NounReading | None:
     if features is None:
         return None
     word_class = language.find_class(word)
-    return NounReading(word.lemma, *features, word_class, language.find_form("det", *features, word_class))
+    form = _name_determiner_form(language.find_form("det", *features, word_class), word)
+    return NounReading(word.lemma, *features, word_class, form, word.phrase)
+
+
+def _name_determiner_form(form: str, word: Word) -> str:
+    """Return the form of a determiner with the phrase of a name, so that "the" and "Doctor" fit different nouns."""
+    return f"{form} {word.phrase}" if word.phrase in NAMED else form
 
 
 def _list_inputs(word: Word, form: str, language: Language) -> Iterator[tuple[str, str, str, str]]:

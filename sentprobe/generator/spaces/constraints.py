@@ -11,6 +11,7 @@ from sentprobe.generator.events.checks import check_language
 from sentprobe.lexicon import Flag, Kind, Lexicon
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
+from sentprobe.lexicon.words import NAMED
 
 Allowed: TypeAlias = frozenset[int]
 
@@ -75,7 +76,7 @@ class Choices:
     progressive, and syncretic verbs ("the men hit": present or past) do not occur. ``ambiguous`` admits sentences with
     two readings, such as those in which an adverb can belong to either of two verbs. ``decided`` excludes main clauses
     in which only the word order tells the object from the subject. ``counted`` is the path of the only noun with a
-    numeral, and the determiners that it can have (None: any noun can have any of the determiners).
+    numeral or name, and the determiners that it can have (None: any noun can have any of the determiners).
     """
 
     main: ev.Event = field(default_factory=ev.Event)
@@ -177,6 +178,8 @@ def _collect_words(
         for lemma in determiners
         if language.has_determiner(lexicon.get(lemma, Kind.DETERMINER), number.value)
     )
+    phrases = NAMED.intersection(language.phrases.get(lemma, "") for _, lemma in pairs)
+    names = (word.lemma for word in lexicon.words(Kind.NOUN) if word.phrase in phrases)
     relatives = tuple(lexicon.get(lemma, Kind.RELATIVIZER).lemma for lemma in relativizers)
     vocabulary_words = lexicon.vocabulary(vocabulary)
     by_frame = {
@@ -189,7 +192,7 @@ def _collect_words(
     }
     verbs = tuple(dict.fromkeys(lemma for lemmas in by_frame.values() for lemma in lemmas))
     return Words(
-        nouns=vocabulary_words.words[Kind.NOUN],
+        nouns=tuple(dict.fromkeys((*vocabulary_words.words[Kind.NOUN], *names))),
         verbs=verbs,
         verbs_by_frame={frame: frozenset(verbs.index(lemma) for lemma in lemmas) for frame, lemmas in by_frame.items()},
         adverbs=vocabulary_words.words[Kind.ADVERB],
@@ -238,6 +241,9 @@ def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: C
 def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
     if {Kind.DETERMINER, Kind.RELATIVIZER, Kind.MODAL} & set(lexicon.kinds_of(lemma)):
         return "is not among the determiners, relativizers and modals that were chosen"
+    if Kind.NOUN in lexicon.kinds_of(lemma) and (phrase := lexicon.get(lemma, Kind.NOUN).phrase):
+        determiners = [determiner for determiner, other in lexicon.language.phrases.items() if other == phrase]
+        return f"is a name, which needs a determiner {' or '.join(determiners)}"
     if any(lemma in lemmas for lemmas in lexicon.vocabulary(vocabulary).words.values()):
         return f"is left out of vocabulary {vocabulary!r} (see --allow)"
     return f"is not in vocabulary {vocabulary!r}"

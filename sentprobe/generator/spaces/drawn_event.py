@@ -65,14 +65,14 @@ STRUCTURAL = ("voice", "dative", "aspect", "negation", "self")
 
 @lru_cache(maxsize=1024)  # number of layouts
 def find_determiner_classes(layout: Layout) -> Mapping[str, tuple[int, ...]]:
-    """Return the class of each value of the determiners whose values differ in structure, as a numeral's do.
+    """Return the class of each value of the determiners whose values differ in structure: numerals, names, others.
 
     The keys are names of variables. Two determiners have the same class if noun phrases with them have the same shape.
     """
-    counts = layout.language.counts
-    kinds = ["", *dict.fromkeys(counts.values())]
-    variables = [variable for variable in layout.variables if counts and variable.name.endswith("det")]
-    classes = {v.name: tuple([kinds.index(counts.get(pair[1], "")) for pair in v.values]) for v in variables}
+    phrases = layout.language.phrases
+    kinds = ["", *dict.fromkeys(phrases.values())]
+    variables = [variable for variable in layout.variables if phrases and variable.name.endswith("det")]
+    classes = {v.name: tuple([kinds.index(phrases.get(pair[1], "")) for pair in v.values]) for v in variables}
     return {name: values for name, values in classes.items() if len({*values}) > 1}
 
 

@@ -42,7 +42,7 @@ from sentprobe.generator.spaces.restrictions import Rule, list_restrictions
 from sentprobe.grammars.shapes import find_subject_role
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.lexicon.words import MODIFIED, NO_PROGRESSIVE, ROLES
+from sentprobe.lexicon.words import MODIFIED, NAMED, NO_PROGRESSIVE, ROLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         yield Rule("agreement of reflexives", partial(find_reflexive_boxes, words, lexicon), is_ban=True)
     if has_polarity_items(words, lexicon):
         yield Rule(POLARITY, partial(find_polarity_boxes, words, lexicon), is_ban=True)
-    yield from _iterate_numeral_rules(words, choices)
+    yield from _iterate_determiner_rules(words, lexicon, choices)
     if words.event_adverbs and words.states:
         yield Rule("leaving out sudden and repeated states", partial(_find_state_boxes, words), is_ban=True)
     if words.uniform_conjuncts and {*choices.coordinations} != {0}:
@@ -286,13 +286,16 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         yield Rule(text, partial(find_sort_boxes, bans), is_ban=True)
 
 
-def _iterate_numeral_rules(words: Words, choices: Choices) -> Iterator[Rule]:
+def _iterate_determiner_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
+    """Yield the rules of numerals and names."""
+    if any(words.language.phrases.get(determiner) in NAMED for _, determiner in words.determiners):
+        yield Rule("names without determiners and modifiers", partial(_find_name_boxes, words, lexicon), is_ban=True)
     bounded = frozenset(i for i, (_, d) in enumerate(words.determiners) if " " in d)
     if bounded:
         text = "leaving out bounds such as at least in negated clauses"
         yield Rule(text, partial(_find_bound_boxes, bounded), is_ban=True)
     if choices.counted is not None:
-        yield Rule("one noun with a numeral", partial(_find_count_boxes, words, choices.counted), is_ban=True)
+        yield Rule("one noun with a numeral or name", partial(_find_count_boxes, words, choices.counted), is_ban=True)
 
 
 def _find_bound_boxes(bounded: Allowed, layout: Layout) -> Iterator[Restriction]:
@@ -305,13 +308,31 @@ def _find_bound_boxes(bounded: Allowed, layout: Layout) -> Iterator[Restriction]
 
 
 def _find_count_boxes(words: Words, counted: tuple[str, frozenset[str]], layout: Layout) -> Iterator[Restriction]:
-    """Yield boxes in which the counted noun has another determiner, or another noun has a numeral."""
+    """Yield boxes in which the counted noun has another determiner, or another noun has a numeral or is a name."""
     path, lemmas = counted
     for variable in (variable for variable in layout.variables if variable.name.endswith("det")):
         allowed = (
-            lemmas if variable.name == f"{path}det" else {d for _, d in words.determiners} - {*words.language.counts}
+            lemmas if variable.name == f"{path}det" else {d for _, d in words.determiners} - {*words.language.phrases}
         )
         yield {variable.name: frozenset(i for i, (_, d) in enumerate(words.determiners) if d not in allowed)}
+
+
+def _find_name_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
+    """Yield boxes in which a noun has the determiner of another kind of noun, or a name has a modifier."""
+    special = words.language.phrases
+    phrases = [special.get(d, "") if special.get(d) in NAMED else "" for _, d in words.determiners]
+    noun_phrases = [lexicon.get(noun, Kind.NOUN).phrase for noun in words.nouns]
+    modified = {site.owner for site in layout.clauses} | {
+        variable.name.rpartition("adjective")[0] for variable in layout.variables if variable.group is Group.ADJECTIVE
+    }
+    for path in (v.name.removesuffix("noun") for v in layout.variables if v.group is Group.NOUN):
+        if path in modified:
+            yield {f"{path}det": frozenset(i for i, phrase in enumerate(phrases) if phrase)}
+        for kind in ("", *sorted(NAMED)):
+            determiners = frozenset(i for i, phrase in enumerate(phrases) if phrase == kind)
+            others = frozenset(i for i, phrase in enumerate(noun_phrases) if phrase != kind)
+            if determiners and others:
+                yield {f"{path}det": determiners, f"{path}noun": others}
 
 
 def _find_state_boxes(words: Words, layout: Layout) -> list[Restriction]:

@@ -5,7 +5,7 @@ A hash decides whether a word is held out.
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.resources import files
@@ -222,7 +222,7 @@ class SplitSide:
         return tuple(dict.fromkeys(pattern.name for pattern in find_patterns(names) if self.has_structure(pattern)))
 
     def restrict_lexicon(self, lexicon: Lexicon, vocabulary: str) -> Lexicon:
-        """Return a lexicon whose vocabulary has only the words of this side. Raises UsageError if no word is left."""
+        """Return a lexicon whose vocabulary has only the words of this side. Raises UsageError if none is left."""
         return _restrict_lexicon(self, lexicon, vocabulary) if self.share is not None else lexicon
 
 
@@ -236,7 +236,8 @@ def _restrict_lexicon(side: SplitSide, lexicon: Lexicon, vocabulary: str) -> Lex
             raise UsageError(
                 f"{side}: that leaves vocabulary {vocabulary!r} no {name}; choose another share, or a larger vocabulary"
             )
-    return lexicon.replace_words(vocabulary, words_by_kind)
+    entries = tuple(w for w in lexicon.entries if not (w.kind is Kind.NOUN and w.phrase) or side.has_word(w.lemma))
+    return replace(lexicon.replace_words(vocabulary, words_by_kind), entries=entries)
 
 
 def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from sentprobe.lexicon.words import BARE_COUNT, Kind, Word
+from sentprobe.lexicon.words import BARE_COUNT, NAME, NAMED, TITLE, Kind, Word
 
 EntryValues: TypeAlias = Mapping[str, object]
 """The values of a word's entry in a lexicon file, by key."""
@@ -50,6 +50,11 @@ class Language:
     """The numerals that can be determiners, with their numbers; a number of one is singular."""
     bounds: tuple[str, ...] = ()
     """The words that can precede a numeral, such as "at least"."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The names, such as "Mary", with their genders; they have no determiner."""
+    titles: tuple[str, ...] = ()
+    """The words that are a determiner of ``surnames`` only: "Doctor Smith"."""
+    surnames: tuple[str, ...] = ()
     relativizer: str
     """The default relativizer; ``determiner`` is the default determiner."""
 
@@ -104,7 +109,7 @@ class Language:
 
     @cached_property
     def counts(self) -> Mapping[str, str]:
-        """How the numeral of each determiner with a numeral is bounded (:attr:`Word.count`), by the determiner's lemma.
+        """How the numeral of each determiner with one is bounded (:attr:`Word.phrase`), by the determiner's lemma.
 
         >>> from sentprobe.lexicon.languages.english import ENGLISH
         >>> ENGLISH.counts["two"], ENGLISH.counts["at least two"]
@@ -113,13 +118,37 @@ class Language:
         bare = dict.fromkeys(self.numerals, BARE_COUNT)
         return bare | {f"{bound} {numeral}": bound for bound in self.bounds for numeral in self.numerals}
 
-    def make_numerals(self) -> Iterator[Word]:
-        """Yield the determiners with a numeral. In all cases and classes, the form is the numeral."""
-        for lemma, count in self.counts.items():
-            numeral = lemma.rpartition(" ")[2]
-            number = "sg" if self.numerals[numeral] == 1 else "pl"
+    def list_numerals(self) -> tuple[str, ...]:
+        """Return the determiners with a plural numeral."""
+        return tuple(d for d in self.counts if self.numerals[d.rpartition(" ")[2]] > 1)
+
+    def list_name_determiners(self) -> tuple[str, ...]:
+        """Return the determiners of names."""
+        return tuple(d for d, phrase in self.phrases.items() if phrase in NAMED)
+
+    @cached_property
+    def phrases(self) -> Mapping[str, str]:
+        """The special noun phrase (:attr:`Word.phrase`) of each determiner that has one, by the determiner's lemma."""
+        return {**self.counts, **dict.fromkeys([NAME] if self.names else [], NAME), **dict.fromkeys(self.titles, TITLE)}
+
+    def make_words(self) -> Iterator[Word]:
+        """Yield the numerals, titles and names. A determiner has the same form in all cases and classes."""
+        for lemma, phrase in self.phrases.items():
+            text = "" if phrase == NAME else lemma.rpartition(" ")[2]
+            number = "sg" if self.numerals.get(text, 1) == 1 else "pl"
             names = {self.find_form("det", number, case, c) for case in self.cases for c in self.classes}
-            yield Word(lemma, Kind.DETERMINER, dict.fromkeys(sorted(names), numeral), count=count)
+            yield Word(lemma, Kind.DETERMINER, dict.fromkeys(sorted(names), text), phrase=phrase)
+        forms = [self.find_noun_form("sg", case) for case in self.cases]
+        for lemma, gender in self.names.items():
+            yield Word(lemma, Kind.NOUN, dict.fromkeys(forms, lemma), gender=gender, phrase=NAME)
+        for lemma in self.surnames:
+            yield Word(lemma, Kind.NOUN, dict.fromkeys(forms, lemma), phrase=TITLE)
+
+    @cached_property
+    def capitalized_names(self) -> Mapping[str, str]:
+        """The spelling of each name, and of each title with each surname, by its spelling in lower case."""
+        names = (*self.names, *(f"{title} {surname}" for title in self.titles for surname in self.surnames))
+        return {name.lower(): name for name in names}
 
     @cached_property
     def usual_auxiliary_forms(self) -> tuple[str, ...]:

@@ -164,7 +164,7 @@ def _digest_origin(suite: AnySuite, task: BuildableTask) -> str:
 
 @lru_cache(maxsize=4)
 def _digest_lexicon(lexicon: Lexicon) -> str:
-    words = [(word.list_properties(), word.further_sorts) for word in lexicon.entries]
+    words = [(word.list_properties(), word.further_sorts) for word in lexicon.entries if not word.phrase]
     vocabularies = [
         (v.name, v.words, v.uniform_conjuncts, v.separate_agents, v.event_adverbs, v.states)
         for v in lexicon.vocabularies.values()

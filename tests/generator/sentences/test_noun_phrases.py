@@ -87,7 +87,7 @@ def test_dependencies_of_noun_phrases_are_valid(event: Event) -> None:
 
 
 PAIRS = {"amod": ("ADJ", "NOUN"), "cc": ("CCONJ", "NOUN"), "conj": ("NOUN", "NOUN"), "det": ("DET", "NOUN")}
-PAIRS |= {"nummod": ("NUM", "NOUN"), "nmod": ("ADJ", "NUM"), "fixed": ("ADP", "ADJ")}
+PAIRS |= {"nummod": ("NUM", "NOUN"), "nmod": ("ADJ", "NUM"), "fixed": ("ADP", "ADJ"), "compound": ("PROPN", "PROPN")}
 
 
 def find_invalid_dependencies(sentence: Sentence) -> Iterator[str]:
@@ -95,7 +95,10 @@ def find_invalid_dependencies(sentence: Sentence) -> Iterator[str]:
     tokens = sentence.tokens
     for at, token in enumerate(tokens, 1):
         head = tokens[token.head - 1]
-        if token.deprel in PAIRS and PAIRS[token.deprel] != (token.upos, head.upos):
+        tags = token.upos, head.upos
+        if token.deprel in ("cc", "conj"):  # of names too
+            tags = token.upos.replace("PROPN", "NOUN"), head.upos.replace("PROPN", "NOUN")
+        if token.deprel in PAIRS and PAIRS[token.deprel] != tags:
             yield f"{token.deprel} of {token.form}"
         if token.deprel == "conj" and token.head > at:
             yield f"{token.form} is to the left of its first conjunct"

@@ -16,9 +16,10 @@ from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Kind, english, german
+from sentprobe.lexicon.words import NAMED
 
 LEXICON = english()
-COUNTED = tuple(word.lemma for word in LEXICON.words(Kind.DETERMINER) if word.count)
+COUNTED = tuple(word.lemma for word in LEXICON.words(Kind.DETERMINER) if word.phrase not in ("", *NAMED))
 ORACLE = Oracle(collect_words(LEXICON))
 
 

@@ -52,6 +52,13 @@ FUNCTION_WORDS: Final = {
     "than": {"than"},
     "one": {"one"},
     "number": {"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"},
+    "nnp_m": {"David", "Daniel", "Thomas", "Michael", "James", "Robert", "Henry", "Simon", "Paul", "Adam"},
+    "nnp_f": {"Mary", "Anna", "Emma", "Sarah", "Julia", "Laura", "Helen", "Susan", "Alice", "Emily"},
+    "title": {"Doctor", "Professor", "Judge", "Captain", "Senator"},
+    "surname": {
+        *("Smith", "Jones", "Johnson", "Williams", "Davis"),
+        *("Wilson", "Anderson", "Thompson", "Robinson", "Clark"),
+    },
     "ever": {"ever"},
     "any": {"any"},
     "himself": {"himself"},
@@ -99,14 +106,15 @@ class Words:
         """Return every class that ``oracle.lark`` uses, function words included."""
         articles = FUNCTION_WORDS["art_c"] | FUNCTION_WORDS["art_v"]
         forms_by_class: dict[str, Set[str]] = {f.name: getattr(self, f.name) for f in fields(self)}
-        nouns = forms_by_class.pop("nn")
+        names = FUNCTION_WORDS["nnp_m"] | FUNCTION_WORDS["nnp_f"] | FUNCTION_WORDS["surname"]
+        nouns = forms_by_class.pop("nn") - names
         initial = {"nn": nouns - MEN - WOMEN, "nnm": nouns & MEN, "nnf": nouns & WOMEN, "jj": forms_by_class.pop("jj")}
         onsets = {
             f"{name}_{onset}": {form for form in forms if bool(VOWEL_SOUND.match(form)) is (onset == "v")}
             for name, forms in initial.items()
             for onset in ("c", "v")
         }
-        others = FUNCTION_WORDS["one"] | FUNCTION_WORDS["number"] | {"any"}
+        others = FUNCTION_WORDS["one"] | FUNCTION_WORDS["number"] | FUNCTION_WORDS["title"] | {"any", ""}
         plain = {"det_sg": self.det_sg - articles - others, "det_pl": self.det_pl - others, "rb": self.rb - {"ever"}}
         return {**forms_by_class, **FUNCTION_WORDS, **onsets, **plain}
 

@@ -33,7 +33,7 @@ from sentprobe.generator.events.event import (
     Voice,
 )
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
-from sentprobe.lexicon.words import PERSON
+from sentprobe.lexicon.words import NAMED, PERSON
 
 Value = TypeVar("Value")
 
@@ -256,7 +256,9 @@ def polar_events(draw: st.DrawFn, event: Event, lexicon: Lexicon) -> Event:
         event = replace(event, adverbs=(*(event.adverbs or ()), "ever"))
     for role in ROLES:
         person = event.argument(role)
-        if isinstance(person, Participant) and (is_question or role is not event.subject) and draw(st.booleans()):
+        if not isinstance(person, Participant) or lexicon.get(person.determiner or "", Kind.DETERMINER).phrase in NAMED:
+            continue
+        if (is_question or role is not event.subject) and draw(st.booleans()):
             event = event.with_argument(role, replace(person, determiner="any"))
     return event
 
@@ -283,23 +285,26 @@ def list_forms(frame: Frame, gap: Role | None) -> list[tuple[Voice, Dative | Non
 def full_participants(
     draw: st.DrawFn, lexicon: Lexicon, *, vocabulary: str = "compeval", clauses: bool = True, coordinated: bool = True
 ) -> Participant:
-    """Fully specified participants, with adjectives if the vocabulary has some; the determiner fits the number."""
+    """Fully specified participants, also names, with adjectives if the vocabulary has some; the determiner fits."""
     number = draw(sample_from(*Number))
     form = Form(f"DT.{number.value}")
     determiners = [w for w in lexicon.words(Kind.DETERMINER) if form in w.forms and Flag.NPI not in w.flags]
+    determiner = draw(st.sampled_from(determiners))
+    is_name = determiner.phrase in NAMED
     clause: Bare | RelativeClause = BARE
     conjunct = None
-    if clauses and draw(st.booleans()):
+    if clauses and not is_name and draw(st.booleans()):
         clause = draw(full_clauses(lexicon, vocabulary=vocabulary))
     elif coordinated and draw(sample_from(*range(4))) == 0:
         conjunct = draw(full_participants(lexicon, vocabulary=vocabulary, clauses=False, coordinated=False))
-    adjectives = lexicon.vocabulary(vocabulary).words[Kind.ADJECTIVE]
+    adjectives = () if is_name else lexicon.vocabulary(vocabulary).words[Kind.ADJECTIVE]
+    names = tuple(noun.lemma for noun in lexicon.words(Kind.NOUN) if is_name and noun.phrase == determiner.phrase)
     person = Participant(
-        noun=draw(st.sampled_from(lexicon.vocabulary(vocabulary).words[Kind.NOUN])),
+        noun=draw(st.sampled_from(names or lexicon.vocabulary(vocabulary).words[Kind.NOUN])),
         adjectives=tuple(draw(st.lists(sample_from(*adjectives), max_size=2))) if adjectives else (),
         conjunct=conjunct,
         number=number,
-        determiner=draw(st.sampled_from(determiners)).lemma,
+        determiner=determiner.lemma,
         clause=clause,
     )
     if isinstance(clause, RelativeClause) and clause.event.agent is GAP:
