@@ -106,7 +106,7 @@ def test_xtag_forms_rebuild_our_lexicon(xtag: Xtag) -> None:
     left_out = {(o.kind, o.lemma) for o in omitted}
     for kind in INFLECTED:
         ours = [w for w in list_published_words(kind) if (w.kind, w.lemma) not in left_out]
-        assert [list_spellings(w) for w in lexicon.words(kind)] == [list_spellings(w) for w in ours]
+        assert [list_spellings(w) for w in lexicon.words(kind) if not w.phrase] == [list_spellings(w) for w in ours]
 
 
 def list_published_words(kind: Kind) -> list[Word]:

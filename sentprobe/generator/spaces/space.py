@@ -31,6 +31,7 @@ from sentprobe.generator.spaces.restrictions import Rule
 from sentprobe.generator.spaces.rules import POLARITY, iterate_rules, list_requested_aspects
 from sentprobe.generator.spaces.templates import expand_templates, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
+from sentprobe.lexicon.words import NAMED
 
 MAX_SENTENCES = 1_000_000_000
 """Maximum sample size; the indices of a larger sample would take more than 8 GB."""
@@ -306,7 +307,7 @@ class Space:
         language = self.lexicon.language
         all_values: dict[str, Any] = {
             "numbers": tuple(Number),
-            "determiners": tuple(w.lemma for w in self.lexicon.words(Kind.DETERMINER)),
+            "determiners": tuple(w.lemma for w in self.lexicon.words(Kind.DETERMINER) if w.phrase not in NAMED),
             "relativizers": tuple(w.lemma for w in self.lexicon.words(Kind.RELATIVIZER)),
             "negators": tuple(map(Negator, language.cues)),
             "modals": (None, *(w.lemma for w in self.lexicon.words(Kind.MODAL))),

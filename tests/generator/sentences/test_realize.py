@@ -266,7 +266,7 @@ def test_predicates_point_to_their_words(event: Event) -> None:
     assert inner == sorted(inner)
     for predicate in sentence.predicates:
         assert sentence.tokens[predicate.verb - 1].upos == "VERB"
-        assert predicate.agent is None or sentence.tokens[predicate.agent - 1].upos in ("NOUN", "PRON")
+        assert predicate.agent is None or sentence.tokens[predicate.agent - 1].upos in ("NOUN", "PROPN", "PRON")
 
 
 @given(all_events)
