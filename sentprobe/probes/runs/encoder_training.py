@@ -196,7 +196,7 @@ def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
         | {"vectors": vectors, "frozen": plan.frozen, "reverse": plan.reverse}
         | _flatten_fields(plan.settings.optimizer, kind="optimizer")
         | {"devices": machine.devices, "precision": devices_and_precision.choose_precision(machine).value}
-        | _flatten_fields(plan.options)
+        | {name: value for name, value in _flatten_fields(plan.options).items() if name != "place"}
     )
 
 
@@ -379,8 +379,10 @@ def make_model(plan: TrainingPlan, texts: Mapping[str, Any]) -> trained.Sentence
 def prepare_objectives(plan: TrainingPlan, texts: Mapping[str, Any], model: trained.SentenceModel) -> PreparedObjective:
     """Prepare the objectives of a plan for the training loop, with the training texts of each."""
     prepared = {
-        objective.objective: objectives.prepare(objective.kind, texts[objective.objective], model, plan.options)
-        for objective in plan.objectives
+        objective.objective: objectives.prepare(
+            objective.kind, texts[objective.objective], model, replace(plan.options, place=place)
+        )
+        for place, objective in enumerate(plan.objectives)
     }
     return combine_objectives(prepared, plan.weights, seed=plan.options.seed)
 

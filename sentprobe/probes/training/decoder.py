@@ -19,7 +19,16 @@ from sentprobe.common.errors import FormatError, UsageError
 from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.encoders.encoder import missing_extra
 from sentprobe.probes.encoders.models.trained import SentenceModel
-from sentprobe.probes.training.objective import Batch, Learner, Metric, TokenRows, Validation, collect_rows, pad_rows
+from sentprobe.probes.training.objective import (
+    Batch,
+    Learner,
+    Metric,
+    TokenRows,
+    Validation,
+    collect_rows,
+    make_seed,
+    pad_rows,
+)
 from sentprobe.probes.training.objective_options import ObjectiveOptions
 
 if TYPE_CHECKING:
@@ -120,6 +129,8 @@ class SequencePairs:
     size: int
     """Number of items per batch; one batch of an epoch may have fewer."""
     seed: int
+    place: int = 0
+    """The objective's place among those of one encoder."""
     noise: Noise | None = None
 
     @property
@@ -132,7 +143,7 @@ class SequencePairs:
 
     def plan_batches(self, epoch: int) -> list[Indices]:
         """Return the item indices of each batch of an epoch; the texts in a batch have similar lengths."""
-        random = np.random.default_rng((self.seed, 2, epoch))
+        random = np.random.default_rng(make_seed(self.seed, 2, epoch, place=self.place))
         items = random.permutation(self.items)
         lengths = [token_rows.lengths[items] for token_rows in (self.sources, *self.targets)]
         ordered = items[np.lexsort(lengths)]  # by the length of the last target, since decoding takes the most time
@@ -145,7 +156,8 @@ class SequencePairs:
         sources = [self.sources[int(row)] for row in rows]
         if self.noise is not None:
             # A generator per item, so that its noise depends on no other item of the batch.
-            generators = (np.random.default_rng((self.seed, 3, epoch, int(row))) for row in rows)
+            seeds = (make_seed(self.seed, 3, epoch, int(row), place=self.place) for row in rows)
+            generators = map(np.random.default_rng, seeds)
             sources = [self.noise(source, random) for source, random in zip(sources, generators, strict=True)]
         lengths = torch.tensor([len(source) for source in sources])
         tensors = {SOURCES: pad_rows(sources), LENGTHS: lengths}

@@ -36,6 +36,7 @@ from sentprobe.probes.training.objective import (
     PreparedObjective,
     collect_rows,
     hold_out,
+    make_seed,
     prepare_items,
 )
 from sentprobe.probes.training.objective_options import ObjectiveOptions
@@ -70,9 +71,11 @@ def prepare_sequences(
         items=training,
         size=options.batch,
         seed=options.seed,
+        place=options.place,
         noise=noise,
     )
-    seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=len(targets)).tolist()
+    decoder_seed = make_seed(options.seed, 4, place=options.place)
+    seeds = np.random.default_rng(decoder_seed).integers(2**62, size=len(targets)).tolist()
     decoders = [decoder.make_decoder(len(subwords), model.dim, options, seed=seed) for seed in seeds]
     validator = GenerationValidator(replace(train, items=held_out), metric)
     if validate_permuted:
@@ -231,6 +234,7 @@ def prepare_next_word(texts: Sentences, model: SentenceModel, options: Objective
         items=training,
         size=options.batch,
         seed=options.seed,
+        place=options.place,
     )
     validator = decoder.GenerationValidator(replace(train, items=held_out), Metric.PERPLEXITY)
     return PreparedObjective(NextWordLearner(model, options.dropout), train, validator)

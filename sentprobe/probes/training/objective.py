@@ -172,6 +172,19 @@ def pad_rows(rows: Iterable[NDArray[np.int32]], *, before: int = 0, after: int =
     return torch.nn.utils.rnn.pad_sequence(sequences, batch_first=True).long()
 
 
+def make_seed(seed: int, stream: int, *numbers: int, place: int) -> tuple[int, ...]:
+    """Return the seed of a random stream of an objective: that of the first, or only, objective has no place.
+
+    - stream: 1 for the items held out, 2 for batches, 3 for noise, 4 for decoders, 5 for permuted words, 6 for the
+      objectives of batches; of these, 1, 5 and 6 do not depend on the place
+    - place: the objective's place among those of one encoder
+
+    >>> make_seed(7, 2, 30, place=0), make_seed(7, 2, 30, place=1)
+    ((7, 2, 30), (7, 2, 30, 1))
+    """
+    return (seed, stream, *numbers, *([place] if place else []))
+
+
 def hold_out(*columns: Sequence[str], count: int, seed: int) -> tuple[Indices, Indices]:
     """Return the indices of random training and validation items. Raises UsageError if there are too few items.
 
@@ -189,8 +202,6 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> tuple[Indices, I
         raise UsageError(f"{format_count(items, 'item')} to learn from: at least 2 are needed")
     held_out_texts: set[str] = set()
     validation: list[int] = []
-    # The second number separates random streams: 1 for this split, 2 for batches, 3 for noise, 4 for decoders, 5 for
-    # permuted words, 6 for the objectives of batches.
     for item in map(int, np.random.default_rng((seed, 1)).permutation(items)):
         texts = {column[item] for column in columns}
         if held_out_texts.isdisjoint(texts):
@@ -206,20 +217,22 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> tuple[Indices, I
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemBatches:
-    """Batches of items in a random order, determined by ``seed`` and epoch; they implement :class:`TrainingBatches`."""
+    """Batches of items in a random order, decided by seed, place and epoch; they implement :class:`TrainingBatches`."""
 
     items: Indices
     size: int
     """Number of items per batch; the last batch may have fewer."""
     seed: int
     make_batch: Callable[[Indices], Batch]
+    place: int = 0
+    """The objective's place among those of one encoder."""
 
     @property
     def steps(self) -> int:
         return -(-len(self.items) // self.size)
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        order = np.random.default_rng((self.seed, 2, epoch)).permutation(self.items)
+        order = np.random.default_rng(make_seed(self.seed, 2, epoch, place=self.place)).permutation(self.items)
         for number in range(start, self.steps):
             yield self.make_batch(order[number * self.size : (number + 1) * self.size])
 
@@ -245,7 +258,8 @@ def prepare_items(
     """
     training, held_out = hold_out(*sides, count=options.validation, seed=options.seed)
     token_rows = [collect_rows(map(learner.encoder.vocabulary.find_ids, side)) for side in sides]
-    train = ItemBatches(training, options.batch, options.seed, partial(_make_batch, token_rows, columns or {}))
+    make_batch = partial(_make_batch, token_rows, columns or {})
+    train = ItemBatches(training, options.batch, options.seed, make_batch, options.place)
     return PreparedObjective(learner, train, partial(_validate, replace(train, items=held_out)))
 
 

@@ -47,6 +47,8 @@ class ObjectiveOptions:
     validation: int = 1000
     """Number of items held out for validation, but at most a tenth of all items."""
     seed: int = 0
+    place: int = 0
+    """Place among the objectives of one encoder, so that their random numbers differ; no option of ``probe train``."""
 
     def __post_init__(self) -> None:
         for names, accepts, requirement in _REQUIREMENTS:
