@@ -58,13 +58,24 @@ def _render(tokenizer: Any, seconds: int, size: int) -> str:
         import resource
 
         used = int(sum(resource.getrusage(resource.RUSAGE_SELF)[:2])) + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (used + seconds, used + seconds))
+        limit_process(resource.RLIMIT_CPU, used + seconds)
         if (statistics := Path("/proc/self/statm")).exists():  # Linux
             pages = int(statistics.read_text("ascii").split()[0])
-            limit = pages * os.sysconf("SC_PAGE_SIZE") + size
-            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            limit_process(resource.RLIMIT_AS, pages * os.sysconf("SC_PAGE_SIZE") + size)
     text = str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
     return text[: MAX_CHARACTERS + 1]
+
+
+def limit_process(kind: int, limit: int) -> None:
+    """Limit a resource of this process; a lower hard limit, as of a shell or a cluster, stays.
+
+    - kind: such as ``resource.RLIMIT_CPU``
+    """
+    import resource  # which Windows lacks
+
+    _, hard = resource.getrlimit(kind)
+    lowest = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(kind, (lowest, lowest))
 
 
 def refuse_chat_template(model: Any) -> None:

@@ -1,6 +1,8 @@
 """Chat templates in the folders of strangers: programs, which no library runs, and ``chat=yes`` with limits."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -108,3 +110,29 @@ def test_a_template_asked_for_has_limits(
     with pytest.raises(EncoderError, match=message) as caught:
         make_encoder(f"hf:{folder}?chat=yes")
     assert "\n" not in str(caught.value)
+
+
+LIMITING = """
+import resource, sys
+from sentprobe.probes.encoders.models.chat_template import limit_process
+
+kind, hard, wanted = getattr(resource, sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+if hard:
+    resource.setrlimit(kind, (hard, hard))
+limit_process(kind, wanted)
+print(*resource.getrlimit(kind))
+"""
+
+
+@pytest.mark.parametrize("kind", ["RLIMIT_CPU", "RLIMIT_AS"])
+def test_a_lower_limit_of_the_system_stays(kind: str) -> None:
+    """A process may not raise its hard limit, which a shell or a cluster may have set."""
+    resource = pytest.importorskip("resource", reason="Windows has no such limits")
+    unit = 1 if kind == "RLIMIT_CPU" else 2**30
+    low, high = 1000 * unit, 2000 * unit
+    if -1 < resource.getrlimit(getattr(resource, kind))[1] < high:
+        pytest.skip("this process has a lower limit")
+    for hard, wanted, expected in ((low, high, low), (high, low, low), (0, low, low)):
+        arguments = [sys.executable, "-c", LIMITING, kind, str(hard), str(wanted)]
+        done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+        assert done.stdout.split() == [str(expected)] * 2, done.stderr
