@@ -30,7 +30,7 @@ def test_traps_have_no_edit_of_a_kind(text: str, kind: str) -> None:
 def test_texts_have_one_edit_of_each_kind_that_fits() -> None:
     edits, reason = edit_text(read_parses("en")["Is the free plan limited?"], DEFAULT, TABLE)
     assert [edit[1:] for edit in edits] == [
-        ("Was the free plan limited?", 0, "tense", "tense.present_be", "Is > Was"),
+        ("Was the free plan limited?", 0, "tense", "tense.present_be_question", "Is > Was"),
         ("Is the paid plan limited?", 0, "antonym", "antonym.adjective", "free > paid"),
     ]
     assert reason == ""
