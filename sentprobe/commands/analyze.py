@@ -395,7 +395,7 @@ def annotate(
     """Write sheets for people to answer a task, and measure their accuracy.
 
     Each annotator fills a page (.html) or a table (.csv) in the folder sheets; keep key.json, which has the answers.
-    Ten control items repeat examples of the instructions. With --read: accuracy, Krippendorff's alpha, the majority.
+    Ten or more control items repeat examples of the instructions. With --read: accuracy, alpha, the majority.
     """
     if (task is None) == (read is None):
         raise UsageError("name a task or dataset to write sheets for, or --read FOLDER")

@@ -1,5 +1,6 @@
 """The answers of annotators: read their sheets, and measure accuracy, agreement and the answers of the majority."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,10 @@ def read_sheets(folder: Path, study: Study) -> dict[str, SheetLabels]:
         raise path_error(sheets, "the sheets of a study are there", error) from error
     if not paths:
         raise UsageError(f"{sheets}: there is no sheet, such as annotator-1.csv")
+    if copy := next((path for path in paths if re.search(r"\(\d+\)$|\bcopy\b", path.stem, re.IGNORECASE)), None):
+        raise UsageError(
+            f"{copy}: a second copy of a sheet would count as another annotator; keep one, without {copy.stem!r}"
+        )
     return {path.stem: read_sheet(path, study) for path in paths}
 
 

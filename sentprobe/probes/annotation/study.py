@@ -4,6 +4,7 @@ Control items are items of the training part. Annotators read their answers in t
 does not read, or does not understand the task.
 """
 
+import logging
 import random
 import re
 import tomllib
@@ -24,11 +25,13 @@ from sentprobe.common.errors import (
     format_count,
     path_error,
 )
-from sentprobe.common.values import check_record, format_json, parse_json_object
+from sentprobe.common.values import EDITED, check_record, digest_value, format_json, parse_json_object, pop_digest
 from sentprobe.probes.datasets.dataset import ProbeDataset, Split
 from sentprobe.probes.datasets.records import PROBES
 from sentprobe.probes.encoders.encoder import digest
 from sentprobe.probes.runs.suites import find_known_task
+
+log = logging.getLogger(__name__)
 
 STUDY_FORMAT = "sentprobe-annotation 1"
 KEY = "key.json"
@@ -112,6 +115,10 @@ def draw_study(data: ProbeDataset, *, n: int, seed: int, question: str | None, c
     per_sentence = {int(train.rows[index]): index for index in _shuffle(unused, rng)}
     count = max(CONTROL_ITEMS, len(data.labels)) if len(data.labels) <= MAX_BUTTONS else CONTROL_ITEMS
     controls = _sample_evenly(per_sentence.values(), train.targets.tolist(), count, rng)
+    if len(controls) < CONTROL_ITEMS:
+        log.warning(
+            "only %d control items: the training part has no more sentences that the sheets lack", len(controls)
+        )
     fingerprint = data.fingerprint()
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", data.name)
     prefix = f"{name}.{digest(fingerprint, str(seed), str(n), text)[:6]}"
@@ -190,6 +197,8 @@ def _find_question(data: ProbeDataset, question: str | None) -> tuple[str, Mappi
             f"--question {question!r}: {' and '.join(missing)} is missing; {data.name} asks about "
             f"{format_count(data.slots, 'probe word')}"
         )
+    if extra := [name for name in PROBES[data.slots :] if f"{{{name}}}" in question]:
+        raise UsageError(f"--question {question!r}: {data.name} has no {{{extra[0]}}}")
     return question, meanings
 
 
@@ -201,13 +210,16 @@ def _fill_question(question: str, words: Sequence[str]) -> str:
 
 def format_study(study: Study) -> str:
     """Return the key of a study as JSON; the inverse of :func:`parse_study`."""
-    return format_json({"format": STUDY_FORMAT, **asdict(study)}, indent=1, default=dict) + "\n"
+    value = {"format": STUDY_FORMAT, **asdict(study)}
+    value["digest"] = digest_value(value)
+    return format_json(value, indent=1, default=dict) + "\n"
 
 
 def parse_study(text: str | bytes, *, source: str) -> Study:
     """Parse the key of a study. Raises ResultsError, which begins with *source*, if it is malformed."""
     try:
         value = parse_json_object(text)
+        edited = pop_digest(value)
         if value.pop("format") != STUDY_FORMAT:
             raise ValueError(f"its format is not {STUDY_FORMAT!r}")
         value["labels"] = tuple(value["labels"])
@@ -217,6 +229,8 @@ def parse_study(text: str | bytes, *, source: str) -> Study:
         names = [item.name for item in study.items]
         if len({*names}) < len(names) or not study.test_items or {item.label for item in study.items} - {*study.labels}:
             raise ValueError("an item is stated twice, has an unknown label, or all are control items")
+        if edited:
+            raise ValueError(EDITED)
         return study
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ResultsError(f"{source}: not a key of probe annotate ({describe_damage(error)})") from None

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 
-from sentprobe.common.errors import ResultsError, SentprobeError, describe_damage, path_error
+from sentprobe.common.errors import ResultsError, SentprobeError, UsageError, describe_damage, path_error
 from sentprobe.common.files import make_parent_folder, write_atomically
-from sentprobe.common.values import check_record, format_json, parse_json_object
+from sentprobe.common.values import EDITED, check_record, digest_value, format_json, parse_json_object, pop_digest
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.statistics import Interval, accuracy_interval
 
@@ -82,6 +82,7 @@ def format_human(result: HumanResult) -> str:
     for name in ("items", "units", "scores"):
         value[name] = " ".join(map(repr, value[name]))  # indented JSON would put every number on its own line
     del value["source"]
+    value["digest"] = digest_value(value)
     return format_json(value, indent=1, default=dict) + "\n"
 
 
@@ -89,6 +90,7 @@ def parse_human(text: str | bytes, *, source: str) -> HumanResult:
     """Parse the JSON text of a result. Raises ResultsError, which begins with *source*, if it is malformed."""
     try:
         value = parse_json_object(text)
+        edited = pop_digest(value)
         if value.pop("format") != HUMAN_FORMAT:
             raise ValueError(f"its format is not {HUMAN_FORMAT!r}")
         for name, kind in (("items", int), ("units", int), ("scores", float)):
@@ -99,6 +101,8 @@ def parse_human(text: str | bytes, *, source: str) -> HumanResult:
             raise ValueError("items, units and scores differ in their number")
         if not all(0 <= score <= 1 for score in result.scores):
             raise ValueError("a score is not between 0 and 1")
+        if edited:
+            raise ValueError(EDITED)
         return result
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
         what = f"not a result of probe annotate ({describe_damage(error)})"
@@ -127,6 +131,15 @@ def read_human(folders: Iterable[Path]) -> tuple[HumanResult, ...]:
 
 
 def match_human(human: Sequence[HumanResult], records: Iterable[Result]) -> dict[str, HumanResult]:
-    """Return, by task, the accuracy of people on the data of one of *records*."""
+    """Return, by task, the accuracy of people on the data of one of *records*. Raises UsageError if a task has two."""
     data = {(record.task, record.dataset_fingerprint) for record in records}
-    return {result.task: result for result in human if (result.task, result.dataset_fingerprint) in data}
+    matched: dict[str, HumanResult] = {}
+    for result in human:
+        if (result.task, result.dataset_fingerprint) in data:
+            if other := matched.get(result.task):
+                folders = f"{other.source} and {result.source}"
+                raise UsageError(
+                    f"people answered {result.task} in two studies, of {folders}; show one of them at a time"
+                )
+            matched[result.task] = result
+    return matched

@@ -151,6 +151,13 @@ def test_bad_sheet_is_refused_with_its_line(folder: Path, line: int, row: list[s
     assert str(caught.value).count("\n") == 0
 
 
+@pytest.mark.parametrize("name", ["annotator-1 (1).csv", "Copy of annotator-1.csv"])
+def test_second_copy_of_a_sheet_is_no_annotator(name: str, folder: Path) -> None:
+    (folder / SHEETS / name).write_bytes((folder / SHEETS / "annotator-1.csv").read_bytes())
+    with pytest.raises(UsageError, match="a second copy of a sheet would count as another annotator"):
+        read_sheets(folder, STUDY)
+
+
 def test_missing_sheets_are_refused(folder: Path) -> None:
     for path in (folder / SHEETS).iterdir():
         path.unlink()

@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 from sentprobe.common.errors import ResultsError, UsageError
 from sentprobe.probes.annotation.study import Study, draw_study, format_study, parse_study
 from sentprobe.probes.datasets.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.datasets.records import PROBES
 from sentprobe.probes.runs.suites import list_known_tasks
 
-QUESTION = "Is there {probe1}, is there {probe2}?"
+QUESTION = "about all probe words"
 
 
 def draw(data: ProbeDataset, *, n: int, seed: int = 0, question: str | None = QUESTION) -> Study:
+    if question == QUESTION:  # only of the words that the dataset has
+        question = ", ".join(["Is it so", *(f"is there {{{name}}}" for name in PROBES[: data.slots])]) + "?"
     return draw_study(data, n=n, seed=seed, question=question, command="probe annotate")
 
 
@@ -95,6 +98,7 @@ def test_labels_have_meanings() -> None:
         (0, QUESTION, "--n 0: toy has"),
         (10_000, QUESTION, "from which 1 or more are drawn"),
         (5, None, "toy is a task of your own: state its question with --question"),
+        (5, "Is {probe1} {probe2}?", "--question 'Is {probe1} {probe2}?': toy has no {probe2}"),
         (5, "Is it so?", "--question 'Is it so?': {probe1} is missing; toy asks about 1 probe word"),
     ],
 )
@@ -112,6 +116,7 @@ def test_bad_request_is_refused(n: int, question: str | None, message: str) -> N
         ('"is_control": false', '"is_control": true', "all are control items"),
         ('"unit"', '"units"', "'units' is not expected"),
         ("{", "[", "Expecting"),
+        ('"label": "TRUE"', '"label": "FALSE"', "its digest is missing or wrong"),
     ],
 )
 def test_damaged_key_is_refused(old: str, new: str, message: str) -> None:

@@ -9,7 +9,8 @@ from helpers.strategies.probe_strategies import make_sample_result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentprobe.common.errors import ResultsError
+from sentprobe.common.errors import ResultsError, UsageError
+from sentprobe.probes.reports.tables.main_table import build_human_tables
 from sentprobe.probes.results.human_results import (
     FOLDER,
     HumanResult,
@@ -19,6 +20,7 @@ from sentprobe.probes.results.human_results import (
     read_human,
     write_human,
 )
+from sentprobe.probes.results.result import Results
 
 RESULT = HumanResult(
     task="Order",
@@ -71,6 +73,17 @@ def test_only_results_on_the_same_data_are_matched() -> None:
     assert match_human([RESULT], [record]) == {"Order": RESULT}
     assert match_human([RESULT], [replace(record, task="SemRole")]) == {}
     assert match_human([RESULT], [replace(record, dataset_fingerprint="other")]) == {}
+    studies = [replace(RESULT, source=source) for source in ("one", "two")]
+    with pytest.raises(UsageError, match="people answered Order in two studies, of one and two"):
+        match_human(studies, [record])
+
+
+def test_people_on_other_data_have_a_row_for_each_study() -> None:
+    others = [RESULT, replace(RESULT, dataset_fingerprint="cd" * 32, scores=(1.0,) * 4)]
+    ((title, grid, notes),) = build_human_tables(others, Results(()))
+    assert title == "people"
+    assert [(row.label, row.cells[0].text) for row in grid.rows] == [("Order", other.figure) for other in others]
+    assert notes.count("Human: ") == 2
 
 
 @pytest.mark.parametrize(
@@ -81,6 +94,8 @@ def test_only_results_on_the_same_data_are_matched() -> None:
         ('"scores": "1.0', '"scores": "1.5', "a score is not between 0 and 1"),
         ('"alpha": 0.25', '"alpha": NaN', "alpha must be"),
         ('"alpha"', '"alfa"', "'alfa' is not expected"),
+        ('"scores": "1.0', '"scores": "0.0', "its digest is missing or wrong"),
+        ('"alpha": 0.25', '"alpha": 0.75', "its digest is missing or wrong"),
     ],
 )
 def test_damaged_file_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:

@@ -260,12 +260,17 @@ def _build_human_row(human: Mapping[str, HumanResult], tasks: Iterable[str]) -> 
 
 
 def build_human_tables(human: Sequence[HumanResult], results: Results) -> Iterator[ShownTable]:
-    """Yield a table, as (title, grid, notes), of people on data that no table of *results* has, if there is any."""
-    by_task = {result.task: result for result in human if result not in match_human(human, results.records).values()}
-    if by_task:
-        notes = "".join(f"Human: {result.describe()}.\n" for result in by_task.values())
+    """Yield a table, as (title, grid, notes), of people on data that no table of *results* has, if there is any.
+
+    It has a row for each study.
+    """
+    matched = match_human(human, results.records)
+    others = [result for result in human if matched.get(result.task) != result]
+    if others:
+        notes = "".join(f"Human: {result.describe()}.\n" for result in others)
         title = "people, on other data than the encoders" if results.records else "people"
-        yield title, Grid(("", *by_task), (_build_human_row(by_task, by_task),)), notes
+        rows = tuple(GridRow(result.task, "human", (GridCell(result.figure),)) for result in others)
+        yield title, Grid(("task", HUMAN), rows), notes
 
 
 def to_human_records(human: Sequence[HumanResult]) -> list[dict[str, Any]]:
