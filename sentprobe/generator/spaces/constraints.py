@@ -243,7 +243,7 @@ def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
         return "is not among the determiners, relativizers and modals that were chosen"
     if Kind.NOUN in lexicon.kinds_of(lemma) and (phrase := lexicon.get(lemma, Kind.NOUN).phrase):
         determiners = [determiner for determiner, other in lexicon.language.phrases.items() if other == phrase]
-        return f"is a name, which needs a determiner {' or '.join(determiners)}"
+        return f"is a name, which needs --determiner {' or --determiner '.join(determiners)}"
     if any(lemma in lemmas for lemmas in lexicon.vocabulary(vocabulary).words.values()):
         return f"is left out of vocabulary {vocabulary!r} (see --allow)"
     return f"is not in vocabulary {vocabulary!r}"

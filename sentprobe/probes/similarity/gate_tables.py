@@ -204,8 +204,10 @@ def build_gate_tables(results: GateResults, *, intervals: bool) -> Iterator[Show
     """Yield the table of the comparison, if there is one, that of the rates, and that of the other model's rates."""
     title = str(results)
     if results.comparison is not None:
-        positives = results.positives if results.compared_name == results.same_name else "your paraphrases"
-        notes = _format_comparison_notes(results.comparison, positives)
+        sources = f"Misses and AUC are measured by {results.positives}."
+        if results.compared_name != results.same_name:
+            sources = f"Misses are measured by your paraphrases, AUC by {results.positives}."
+        notes = _format_comparison_notes(results.comparison, sources)
         yield title, build_comparison_grid(results.comparison), notes
         title = results.draws[0].scorer
     yield title, build_gate_grid(results, intervals=intervals), format_gate_notes(results)
@@ -224,11 +226,11 @@ def build_comparison_grid(comparison: GateComparison) -> Grid:
     return Grid(("kind", "figure", "pairs", "first", "second", "difference", "p"), tuple(rows))
 
 
-def _format_comparison_notes(comparison: GateComparison, positives: str) -> str:
+def _format_comparison_notes(comparison: GateComparison, sources: str) -> str:
     notes = [
         f"First: {comparison.first}. Second: {comparison.second}. In %; false hits and misses: each at its own "
         "threshold; AUC: of all pairs. Differences with 95% intervals, and p-values of paired tests (Holm). Marked: "
-        f"significant at 5%. Misses and AUC are measured by {positives}."
+        f"significant at 5%. {sources}"
     ]
     if comparison.unmatched:
         notes += [f"{format_count(comparison.unmatched, 'pair')} of only one result: not compared."]

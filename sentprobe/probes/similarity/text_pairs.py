@@ -158,10 +158,7 @@ class EditedTexts:
         if all(pair.same for pair in pairs):
             advice = "" if has_parse else "; --parser finds more"
             raise SentprobeError(f"{self.name}: none has an opposite{advice}, or measure your own --pairs")
-        return pairs, (
-            f"{counts.edited:,} of {format_count(counts.texts, 'text')} with an edit or variant; gen edit --refused "
-            "lists the others.",
-        )
+        return pairs, (f"{counts.edited:,} of {format_count(counts.texts, 'text')} with an edit or variant.",)
 
 
 def read_paraphrases(path: Path) -> tuple[TextPair, ...]:

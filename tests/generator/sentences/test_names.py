@@ -121,7 +121,7 @@ def test_wrong_event_is_refused(phrase: str, message: str) -> None:
 
 
 def test_names_are_drawn_on_request_only() -> None:
-    with pytest.raises(UsageError, match="'Mary' is required but is a name, which needs a determiner name"):
+    with pytest.raises(UsageError, match="'Mary' is required but is a name, which needs --determiner name"):
         Space(LEXICON, constraints=Constraints(required_words=("Mary",)))
     with pytest.raises(Contradiction, match="names without determiners and modifiers"):
         Space(LEXICON, templates=["transitive-rc"], choices=Choices(determiners=("name",)))
