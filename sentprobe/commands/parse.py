@@ -141,7 +141,7 @@ class _SentenceReader:
                 if len(line) > MAX_SENTENCE:
                     raise SentprobeError(f"longer than {MAX_SENTENCE:,} bytes, the longest sentence that is parsed")
                 text = decode_line(line, number)
-                plain_text = text if self.strict else normalize_sentence(text, self.lexicon.language)
+                plain_text = text if self.strict else normalize_sentence(text, self.lexicon)
                 clauses = parse_clauses(plain_text, self.lexicon)
                 if text.endswith("?"):
                     clauses = [clause for clause in clauses if clause.shape.mood == QUESTION]

@@ -144,7 +144,7 @@ def _read_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:
     with _open_records(path) as lines:
         for line in lines:
             try:
-                yield from parse(normalize_sentence(line, lexicon.language), lexicon)
+                yield from parse(normalize_sentence(line, lexicon), lexicon)
             except ParseError:  # a sentence that the grammar does not cover is in no space
                 continue
 

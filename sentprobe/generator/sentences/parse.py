@@ -215,22 +215,25 @@ _STRAIGHT = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\uff07", "'"))
 _NEGATION = re.compile(r"(?<=[a-z])n't\b")
 
 
-def normalize_sentence(sentence: str, language: Language) -> str:
+def normalize_sentence(sentence: str, lexicon: Lexicon) -> str:
     """Return a sentence as the generator writes it: in lower case except names, without a final ".", "?" or "!".
 
     Curly apostrophes become straight ones, and "didn't" becomes "did n't".
 
-    In a language that writes nouns with capitals, only the first letter of the sentence becomes lower case.
+    In a language that writes nouns with capitals, only the first letter of the sentence becomes lower case. A lemma of
+    the lexicon that is spelled like a name, such as "henry", stays in lower case.
 
-    >>> from sentprobe.lexicon.languages.english import ENGLISH
-    >>> normalize_sentence("The man sleeps.", ENGLISH), normalize_sentence("does the man sleep ?", ENGLISH)
+    >>> from sentprobe.lexicon import english
+    >>> normalize_sentence("The man sleeps.", english()), normalize_sentence("does the man sleep ?", english())
     ('the man sleeps', 'does the man sleep')
     """
+    language = lexicon.language
     plain = sentence.removeprefix("\ufeff").strip().translate(_STRAIGHT)
     plain = plain[:1].lower() + plain[1:] if language.capitalized_kinds else plain.lower()
     plain = _NEGATION.sub(" n't", plain)
     plain = (plain[:-1] if plain.endswith((".", "?", "!")) else plain).rstrip()
-    return _find_names(language).sub(lambda match: language.capitalized_names[match[0]], plain)
+    names = language.capitalized_names
+    return _find_names(language).sub(lambda m: m[0] if lexicon.kinds_of(m[0]) else names[m[0]], plain)
 
 
 @cache

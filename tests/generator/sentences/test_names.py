@@ -16,6 +16,7 @@ from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import parse_side
 from sentprobe.lexicon import Kind, english, german
+from sentprobe.lexicon.read import read_lexicon_text
 from sentprobe.lexicon.words import NAMED
 
 LEXICON = english()
@@ -52,7 +53,7 @@ def test_every_sentence_has_one_reading(template: str, mood: Mood) -> None:
         text = realize(drawn.event, LEXICON).text
         assert renderer.render(drawn) == text
         assert parse(text, LEXICON) == (drawn.event,)
-        assert parse(normalize_sentence(f"{text.upper()}.", LEXICON.language), LEXICON) == (drawn.event,)
+        assert parse(normalize_sentence(f"{text.upper()}.", LEXICON), LEXICON) == (drawn.event,)
         assert ORACLE.accepts(text.split())
         assert read_event(write_event(drawn.event)) == drawn.event
         assert event_from_json(event_to_json(drawn.event)) == drawn.event
@@ -156,3 +157,9 @@ def test_names_are_divided_between_training_and_test() -> None:
 )
 def test_another_name_is_a_difference_in_meaning(other: str, difference: Property) -> None:
     assert find_differences(parse("Mary slept", LEXICON)[0], parse(other, LEXICON)[0]) == (difference,)
+
+
+def test_noun_spelled_like_a_name_is_parsed() -> None:
+    lexicon = read_lexicon_text("[noun]\nhenry = {}\n\n[intransitive]\nsleep = {}\n", "own.toml")
+    (event,) = parse(normalize_sentence("The henry slept.", lexicon), lexicon)
+    assert realize(event, lexicon).text == "the henry slept"

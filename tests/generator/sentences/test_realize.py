@@ -39,7 +39,6 @@ from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import list_template_names
 from sentprobe.lexicon import Form, Kind, english
-from sentprobe.lexicon.languages.english import ENGLISH
 
 LEXICON = english()
 EVERYTHING = Choices(
@@ -68,7 +67,7 @@ briefly = examples(60)
 def test_normalized_sentence_is_generated_one(event: Event) -> None:
     text = realize(event, LEXICON).text
     written = (text, f"{text}.", f"{text.capitalize()} . ", f"{text.upper()}.", f"{text}?", f"{text} ! ")
-    assert {normalize_sentence(sentence, ENGLISH) for sentence in written} == {text}
+    assert {normalize_sentence(sentence, LEXICON) for sentence in written} == {text}
 
 
 @given(all_events)
