@@ -9,10 +9,11 @@ from sentprobe.probes.corpus.clear_relations import convert_clear_relations, is_
 
 SENTENCES = [
     (
-        "What/WP/2/attr is/VBZ/0/root the/DT/4/det cost/NN/2/nsubj of/IN/4/prep a/DT/7/det plan/NN/5/pobj ?/./2/punct",
-        "root cop det nsubj case det nmod punct",
-        "tense",
-        "What was the cost of a plan ?",
+        "What/WP/2/attr is/VBZ/0/root the/DT/4/det cost/NN/2/nsubj of/IN/4/prep a/DT/8/det free/JJ/8/amod "
+        "plan/NN/5/pobj ?/./2/punct",
+        "root cop det nsubj case det amod nmod punct",
+        "antonym",
+        "What is the cost of a paid plan ?",
     ),
     (
         "The/DT/2/det plan/NN/3/nsubj is/VBZ/0/root free/JJ/3/acomp ././3/punct",

@@ -359,7 +359,8 @@ def does_noun_precede(event: Event, space: Space, probe: tuple[str, str]) -> boo
     """Whether the noun comes first, by the tokens of the annotated sentence."""
     tagged_words = set(zip(("NOUN", "VERB"), probe, strict=True))
     tokens = realize(event, space.lexicon).tokens
-    kinds = [token.upos for token in tokens if (token.upos, token.lemma) in tagged_words]
+    tags = [(token.upos.replace("PROPN", "NOUN"), token.lemma) for token in tokens]
+    kinds = [kind for kind, lemma in tags if (kind, lemma) in tagged_words]
     return kinds == ["NOUN", "VERB"]
 
 
