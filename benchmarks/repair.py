@@ -234,6 +234,12 @@ def measure(encoder: Any, parts: Mapping[str, Sequence[TextPair]], folder: Path)
     scores = {name: score_pairs(scorer, pairs).scores for name, pairs in parts.items()}
     same = scores.pop(SAME)
     figures: dict[str, Any] = {name: (len(part), compute_auc(same, part)) for name, part in scores.items()}
+    for contrast, rows in list_generated(MOST, held_out=True).items():
+        anchors, *others = map(list, zip(*rows, strict=True))
+        figures[f"generated, held-out words: {contrast}"] = (
+            len(rows),
+            compute_auc(*scorer.score_columns(anchors, *others)),
+        )
     free = [pair for pair in read_pairs(QUESTIONS) if pair.kind == "free"]
     candidates = [*dict.fromkeys((folder / "texts.txt").read_text("utf-8").splitlines())]
     places = [candidates.index(pair.first) for pair in free]
@@ -343,7 +349,7 @@ def build_report(folder: Path) -> Iterator[str]:
             yield from format_held_out(runs)
         else:
             yield f"{head}."
-        yield f"\nOther texts, AUC against paraphrases of SICK ({NOTE}):\n"
+        yield f"\nOther texts, AUC against paraphrases of SICK, or of generated sentences ({NOTE}):\n"
         elsewhere = [{row[0]: tuple(row[1:]) for row in run["elsewhere"]} for run in runs]
         names = [*elsewhere[0]]
         yield format_rows([[records[name] for records in elsewhere] for name in names], names)
