@@ -1,4 +1,4 @@
-"""Several objectives on one encoder: each batch is of one objective (Subramanian et al. 2018)."""
+"""Several objectives on one encoder, as Ettinger et al. (2018, section 9) ask for: each batch is of one objective."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -5,7 +5,7 @@ Accuracies from the tables of three papers, shown as rows beside the results of 
 
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -236,7 +236,9 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     style = style or CellStyle()
     rows = [*_build_encoder_rows(results, Condition.PROBE, style)]
     if human := match_human(style.human, results.records):
-        rows.append(_build_human_row(human, results.tasks))
+        # with intervals always, since a sample of the test items is small
+        texts = (human[task].figure if task in human else "" for task in results.tasks)
+        rows.append(GridRow(HUMAN, "human", tuple(map(GridCell, texts))))
     if style.published:
         for published in [row for table in find_tables(results.tasks) for row in table.rows]:
             texts = (f"{published.accuracies[n]:.1f}" if n in published.accuracies else "" for n in results.tasks)
@@ -252,11 +254,6 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
     rows += _build_shared_rows(results, Condition.FIXED_POSITIONS, style)
     filled_rows = (row for row in rows if row.heading or any(cell.text for cell in row.cells))
     return Grid(("encoder", *results.tasks), tuple(filled_rows))
-
-
-def _build_human_row(human: Mapping[str, HumanResult], tasks: Iterable[str]) -> GridRow:
-    """Return the row of people, whose cells always have intervals: a sample of the test items is small."""
-    return GridRow(HUMAN, "human", tuple(GridCell(human[task].figure if task in human else "") for task in tasks))
 
 
 def build_human_tables(human: Sequence[HumanResult], results: Results) -> Iterator[ShownTable]:
