@@ -349,9 +349,9 @@ def test_patient_and_recipient_are_exchanged() -> None:
 @given(contrasts, seeds)
 @examples(30)
 def test_noun_phrases_are_definite(contrast: str, seed: int) -> None:
-    """Under other determiners, a change of voice or an exchange may not keep the meaning."""
+    """Under other determiners but numerals, a change of voice or an exchange may not keep the meaning."""
     texts = chain(*map(sample_triplets(contrast, "everyday", seed).render_texts, SIDES))
-    words = {word for text in texts for word in text.split()}
+    words = {word for text in texts for word in text.replace("no more than", "").split()}
     assert "the" in words
     assert words.isdisjoint({"a", "an", "some", "no", "every", "this", "these", "those"})
 
