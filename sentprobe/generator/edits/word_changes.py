@@ -1,7 +1,7 @@
 """Changes of one word: another number, date or unit, an opposite from a table, or another name of its class."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from sentprobe.generator.edits.edit_clauses import FoundPlace
 from sentprobe.generator.edits.edit_table import EditRule, EditTable
@@ -44,6 +44,21 @@ def change_number(_: EditableText, place: FoundPlace, rule: EditRule, table: Edi
     return [Splice(start, end, new.translate(_GERMAN_SIGNS) if table.language == "de" else new)]
 
 
+def find_successor(word: str, get_next: Callable[[str], str | None], is_used: Callable[[str], bool]) -> str:
+    """Return the first word that a list names after *word*, or after a word that is used. Raises RefusalError."""
+    passed: set[str] = set()
+    new = get_next(word)
+    while new is not None and is_used(new):
+        # A list leads in circles, but not always back to the word itself: Mac > Windows > Linux > macOS > Windows.
+        if new in passed:
+            raise RefusalError("the text has all words that could replace one another")
+        passed.add(new)
+        new = get_next(new)
+    if new is None:
+        raise RefusalError("no word is known that could replace another")
+    return new
+
+
 def change_listed(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
     """Replace the group ``x`` by the word that the rule's table names, or by the next one that the text lacks."""
     del table
@@ -51,13 +66,11 @@ def change_listed(text: EditableText, place: FoundPlace, rule: EditRule, table: 
     word = match["x"]
     words = {key.casefold(): value for key, value in rule.words.items()}
     seen = text.text.casefold()
-    new = words.get(word.casefold())
-    while new is not None and re.search(rf"(?<!\w){re.escape(new.casefold())}(?!\w)", seen):
-        new = words.get(new.casefold())
-        if new is not None and new.casefold() == word.casefold():
-            raise RefusalError("the text has all words that could replace one another")
-    if new is None:
-        raise RefusalError("no word is known that could replace another")
+    new = find_successor(
+        word,
+        lambda name: words.get(name.casefold()),
+        lambda name: re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", seen) is not None,
+    )
     if word.isupper() and len(word) > 1 and new.isalpha() and new[0].isalpha():
         new = new.upper()
     elif word[:1].isupper():
@@ -151,13 +164,7 @@ def replace_name(text: EditableText, place: FoundPlace, rule: EditRule, table: E
     here = OwnPhrase(token.form, frozenset(part.form for part in text.tokens))
     if table.own_phrases and (own := table.own_phrases.choose(find_name_class(token.form, rule.words), here)):
         return [Splice(token.start, token.end, own.text)]
-    name = rule.words.get(token.form)
-    while name is not None and name in text.text:
-        name = rule.words.get(name)
-        if name == token.form:
-            name = None
-    if name is None:
-        raise RefusalError("no word is known that could replace another")
+    name = find_successor(token.form, rule.words.get, text.text.__contains__)
     return [Splice(token.start, token.end, name)]
 
 
