@@ -89,12 +89,14 @@ class LazyGroup(HelpfulGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Import the command that *args* names; return its name, the command, and the remaining arguments."""
+        # During shell completion, an unknown name gives no stub instead of an error.
         name, stub, remaining_args = super().resolve_command(ctx, args)
         return name, stub and load_command(str(self.name), str(name)), remaining_args
 
 
 def load_command(program: str, name: str) -> Any:
     """Import the command *name* of *program*, and return it as a Typer command."""
+    # ``gen`` is a program, and also a command of ``sentprobe``.
     if name in PROGRAMS:
         return typer.main.get_command(_build_app(name, add_completion=False))
     location, _ = COMMANDS[program][name]
@@ -151,6 +153,7 @@ def _run_app(name: str) -> None:
     try:
         check_utf8(*sys.argv[1:])
         with guarding_inputs(sys.argv[2:]):  # the first word is the command
+            # Not standalone: Typer then raises its errors, which are printed below like all others.
             raise SystemExit(app(prog_name=name, standalone_mode=False))
     except BadUsage as error:
         _exit_with_usage_error(error, name)

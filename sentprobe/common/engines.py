@@ -137,6 +137,7 @@ def _make_dask_engine(scheduler: str) -> Iterator[Engine]:
         pool = client.get_executor(pure=False)
         try:
             threads = client.nthreads()
+            # Twice as many tasks as threads, so that none waits while its next task is sent.
             max_waiting = 2 * max(4, sum(threads.values()))
             yield Engine(pool, max_waiting, share=partial(_share_with_cluster, client), workers=len(threads))
         finally:

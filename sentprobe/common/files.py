@@ -159,6 +159,7 @@ def _exchange_names(first: Path, second: Path) -> bool:
 
 def sync_folder(folder: Path) -> None:
     """Flush a folder, and all files and folders in it, to the disk, so that none is empty after a crash."""
+    # In reverse order, files come before the folders that list them.
     for path in sorted(folder.rglob("*"), reverse=True):
         sync_path(path)
     sync_path(folder)

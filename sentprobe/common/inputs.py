@@ -195,6 +195,7 @@ def check_output(path: Path, *, is_folder: bool = False) -> None:
     find_descriptor(path)
     if _guard is None or _is_managed(path) or is_device(path):
         return
+    # To look at an output must not record it as an input.
     with reading_outputs():
         identity = _identify(path)
         kind = _guard.files.get(identity) if identity and identity not in _guard.written else None

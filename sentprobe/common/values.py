@@ -180,6 +180,7 @@ def _decode(text: bytes) -> str:
 
 def check_value(value: object) -> None:
     """Raise BadSyntaxError if a value is nested too deep, or contains too long a number or a lone surrogate."""
+    # Level by level: recursion would fail at the very depth that is to be refused.
     level: list[object] = [value]
     for _ in range(MAX_DEPTH + 1):
         inner: list[object] = []

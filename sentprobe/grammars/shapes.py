@@ -246,6 +246,7 @@ def _list_variants(shape: ClauseShape, heads: Sequence[str], language: Language)
     if not shape.gap:
         yield shape
     for head in heads if shape.gap else ():
+        # The verb of a subject relative agrees with the modified noun, so that both have one number.
         if head in ("", shape.number) or shape.gap != shape.subject:
             yield replace(shape, head=head)
     has_object = len(ROLES[Kind(shape.frame)]) > 1
@@ -259,6 +260,7 @@ def _list_sentence_shapes(
     """Yield the shapes of questions, and of orders ("help the man")."""
     for frame, voice, dative, gaps in structures:
         for gap, feature in product(gaps, features):
+            # "who" and "what" as subjects take a singular verb.
             numbers = ("sg",) if gap == find_subject_role(voice, dative) else ("sg", "pl")
             for tense, number in (*product(TENSES, numbers), (UNTENSED, "")):
                 yield ClauseShape(frame, voice, tense, *feature, gap, number, QUESTION, dative)

@@ -155,8 +155,10 @@ def naming_run_file(context: typer.Context) -> Iterator[None]:
         yield
     except UsageError as error:
         message = str(error)
+        # check_requests has named the place already.
         if message.startswith(f"{context.params.get('config')}, line "):
             raise
+        # The longest value first, since a message that names bow?dim=8 also names bow.
         for parameter, locate, words in sorted(context.meta.get(_VALUES, ()), key=lambda value: -len(value[2][0])):
             source = context.get_parameter_source(parameter)
             is_named = any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) for word in words if word)

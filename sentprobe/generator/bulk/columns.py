@@ -55,6 +55,7 @@ def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf
     for tense, number in TENSE_NUMBER_PAIRS:
         variant = shape
         if isinstance(shape, ClauseShape) and shape.tense in TENSES:
+            # The verb agrees with "who" or "what" as its subject, whose number does not vary.
             asks_for_subject = not shape.is_relative and shape.gap == shape.subject
             variant = replace(shape, tense=tense.value, number=shape.number if asks_for_subject else number.value)
             if shape.head and shape.gap == shape.subject:
@@ -84,6 +85,7 @@ class FiniteTable:
         """Return the finite forms of the clause at *path* in a sentence plan."""
         tokens = [t for t in plan.tokens if t.path == path and isinstance(t.origin[0], ClauseShape)]
         (verb,) = (t.origin for t in tokens if t.slot.endswith("verb"))
+        # Without an auxiliary, nothing varies but the verb itself.
         finite = next((t.origin for t in tokens if is_finite(*t.origin, self._language)), verb)
         if (verb, finite) not in self._cache:
             leaves = find_variant_leaves(*finite, self._language)
@@ -172,6 +174,7 @@ class LayoutRows:
         voices = tuple(ev.Voice) if site.voice is None else (site.voice,)
         datives = tuple(ev.Dative) if site.varies_dative else (site.dative or "",)
         choices = [self.find_agreement(find_subject_path(site, *pair)) for pair in product(voices, datives)]
+        # Numbered like ``choices``: by voice, then by dative.
         variants = self.values.get(f"{site.path}voice", np.int64(0)) * len(datives)
         variants = variants + self.values.get(f"{site.path}dative", np.int64(0))
         numbers = choices[0] if len(choices) == 1 else np.choose(variants, choices)
@@ -309,6 +312,7 @@ class LayoutColumns:
     def _store_constant(self, name: str, words: NumberArray) -> None:
         """Store the word of a column as a constant if no other word is possible."""
         numbers = {*words.ravel().tolist()}
+        # The column may be left out of the marked sentence: its word stands there instead of a mark.
         if len(numbers) == 1:
             self._constants[name] = self._pool.strings[numbers.pop()]
 

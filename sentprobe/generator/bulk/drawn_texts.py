@@ -89,6 +89,7 @@ class _PhraseBuilder:
             return self._build_noun_phrase_lookup(f"{path}.", token)
         if name:
             kind = SLOT_KINDS[slot]
+            # Relativizers differ in their forms' names (WDT, WP), but each has one.
             form = None if name == "rel" else token.leaf.form
             return _make_lookup(self._get_forms(token.slot, kind, form), self._numbers[token.slot])
         if columns.is_finite(*token.origin, language):
@@ -112,6 +113,7 @@ class _PhraseBuilder:
         tense, subject, leaves = self._find_agreement(token)
         slot = f"{token.path}verb"
         kind, variable = Kind(self._clauses[token.path].site.frame.value), self._numbers[slot]
+        # The values are all verbs of the vocabulary; those of other frames are no words of this kind.
         used = self._event.layout.variables[variable].domain
         words = [self._lexicon.get(v, kind) if i in used else None for i, v in enumerate(self._get_values(variable))]
         forms = [

@@ -71,6 +71,7 @@ class Decoder:
             keys, which = _find_unique(layout.compute_shape_keys(batch.values))
             shapes = [self._number_shape(id(batch.layout), layout, key) for key in keys.tolist()]
             chunk.shapes[batch.positions] = np.array(shapes)[which]
+            # All shapes of a layout have the same clauses, so that any shape names their paths.
             clauses = self._finite[shapes[0]]
             finite = {path: [self._finite[shape][path] for shape in shapes] for path in clauses}
             rows = columns.LayoutRows(batch.values, self._tables, which, finite)
@@ -110,6 +111,7 @@ def _find_unique(keys: NumberArray) -> tuple[NumberArray, NumberArray]:
     largest = int(keys.max(initial=0))
     if largest > len(keys):  # the table of np.bincount would be too long
         return np.unique(keys, return_inverse=True)
+    # Counting takes one pass; np.unique would sort the keys of all sentences.
     unique_keys = np.flatnonzero(np.bincount(keys))
     places = np.zeros(largest + 1, dtype=np.int64)
     places[unique_keys] = np.arange(len(unique_keys))
@@ -168,6 +170,7 @@ class RecordStore:
     def add(self, marked: Sentence) -> frozenset[int]:
         """Add a shape's record, made from a marked sentence (see MARK_START). Return the record's column numbers."""
         text = self._write(marked).replace(str(columns.INDEX_MARKER), columns.format_mark(columns.INDEX))
+        # The last literal has no word behind it, and is paired with the empty string.
         parts = [*_MARK.split(text), str(columns.EMPTY)]
         places = [int(part) for part in parts[1::2]]
         literals = self._literals.numbers(parts[::2]).tolist()
@@ -179,6 +182,7 @@ class RecordStore:
         """Return the strings of which a chunk's records consist; ``build_pieces`` returns indices into this list."""
         if len(self._escaped) != len(self._words.strings):
             self._escaped = list(map(self._escape, self._words.strings))
+        # In the order of the numbers that Decoder._cut_part gives: the pool's words, EMPTY, the ids, the indices.
         strings = [*self._literals.strings, *self._escaped, ""]
         if self._numbered:
             first = chunk.start + 1

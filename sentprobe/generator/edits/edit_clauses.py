@@ -150,6 +150,7 @@ def _analyze(text: EditableText, head: EditableToken | None) -> FiniteClause:
     subject = subjects[0] if subjects else None
     span = text.find_span(subject.number) if subject else (0, 0)
     if len(subjects) == 2 and subjects[0].relation == "expl":
+        # In "there are users", the expletive stands where a subject does; the noun follows the verb.
         span = (subject.number, subject.number + 1) if subject else span
     if subject is not None and subject.relation.startswith("csubj"):
         raise RefusalError("the subject is a clause")
@@ -181,8 +182,10 @@ def _name_operator(operator: EditableToken | None, head: EditableToken) -> tuple
         return "none", head.tag == "VBD"
     if operator.lower in ("'s", "'d"):
         if operator.lower == "'s":
+            # The auxiliary of a passive is aux:pass, so that a plain aux before a participle is that of the perfect.
             is_perfect = operator.lemma == "have" or (head.tag == "VBN" and operator.relation == "aux")
             return ("have" if is_perfect else "be"), False
+        # "'d" is would before a plain form, had before a participle.
         return ("would", False) if head.tag in ("VB", "VBP") else ("had", True)
     if operator.lower not in OPERATORS:
         raise RefusalError("no finite verb was found with certainty")
@@ -190,6 +193,7 @@ def _name_operator(operator: EditableToken | None, head: EditableToken) -> tuple
 
 
 def _find_question_word(text: EditableText) -> EditableToken | None:
+    # A question word is first, or follows a preposition or a greeting: "in which", "and why".
     for token in text.tokens[:2]:
         if token.tag in ("WP", "WRB", "WDT", "WP$") or token.lower in ("how", "why", "when", "where", "what", "who"):
             return token
@@ -248,9 +252,11 @@ def _analyze_order(text: EditableText, head: EditableToken, *, is_main: bool) ->
     polite = all(token.lower in ("please", ",", "then", "just", "also", "always") for token in before)
     if not (is_main and polite and head.tag in ("VB", "VBP") and head.lower == head.lemma):
         raise RefusalError("no subject was found with certainty")
+    # These also begin wishes and set phrases: thank you, see below, hope it helps.
     if head.lemma in ("be", "let", "thank", "thanks", "hope", "see", "have") or text.text.rstrip().endswith("?"):
         raise RefusalError("no order was found with certainty")
     following = text.tokens[head.number + 1].lower if head.number + 1 < len(text.tokens) else ""
+    # A pronoun in the subject's form shows that the verb begins no order: "want to go", "think I can".
     if following in _SUBJECT_PRONOUNS or not is_verb(head.lemma):
         raise RefusalError("no order was found with certainty")
     return FiniteClause(

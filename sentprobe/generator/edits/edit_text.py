@@ -141,6 +141,7 @@ def _mend_finite_verbs(tokens: list[EditableToken], children: Sequence[Sequence[
         relations = {tokens[child].relation for child in children[token.number]}
         if token.tag not in ("VBN", "VB") or "nsubj" not in relations or relations & {"aux", "aux:pass", "cop", "mark"}:
             continue
+        # Without an object, the participle may be a reduced passive: "the files sent yesterday".
         if token.tag == "VBN" and "obj" in relations and inflect(token.lemma, "VBD") == token.lower:
             tokens[token.number] = token._replace(tag="VBD")
         subject = next(tokens[child] for child in children[token.number] if tokens[child].relation == "nsubj")
@@ -231,6 +232,7 @@ def replace_parts(text: str, replacements: Iterable[Splice]) -> str:
         old = text[start:end]
         if old[:1].isupper() and new[:1].islower() and _BEGINNING.match(text[:start]):
             new = new[:1].upper() + new[1:]  # noqa: PLW2901
+        # An article before the change is among the last four characters, since "an" and a space take three.
         if old != new and old and new and (article := _ARTICLE.search("".join(parts)[-4:])):
             fitting = "an" if begins_with_vowel_sound(new) else "a"
             if article[1].lower() != fitting:
@@ -241,6 +243,7 @@ def replace_parts(text: str, replacements: Iterable[Splice]) -> str:
         position = end
     parts.append(text[position:])
     result = "".join(parts)
+    # A removed word leaves two spaces; a text that had two spaces before keeps its own.
     return (result if "  " in text else re.sub("  +", " ", result)).strip()
 
 

@@ -22,6 +22,7 @@ def ask_indirectly(text: EditableText, place: FoundPlace, rule: EditRule, table:
     start = text.tokens[0]
     if start.number != (operator.number if is_polar else word.number if word else -1):
         raise RefusalError("the question does not begin the text")
+    # The first word is now inside the sentence: "How do I" becomes "Could you tell me how I".
     opening_word = start.form if start.form == "I" else start.form.lower()
     changes = [] if is_polar else [Splice(start.start, start.end, f"{opening} {opening_word}")]
     if not clause.is_inverted:
@@ -31,6 +32,7 @@ def ask_indirectly(text: EditableText, place: FoundPlace, rule: EditRule, table:
         changes.append(Splice(operator.start, operator.end, opening))
     if clause.predicate.number == operator.number and not _has_predicate(text, clause):
         raise RefusalError("the parse has no predicate")
+    # The operator moves behind the subject. A form of do disappears instead, and the verb takes its tense and number.
     if operator.lower not in ("do", "does", "did"):
         if not is_polar:
             changes.append(Splice(text.tokens[operator.number - 1].end, operator.end, ""))

@@ -85,6 +85,7 @@ def change_month(text: EditableText, place: FoundPlace, rule: EditRule, table: E
     """Replace a month by one with 31 days, so that every day exists."""
     del table, rule
     match = place.get_match()
+    # "May" might be read as the verb.
     candidates = [name for name in _LONG_MONTHS if name not in text.text and name != "May"]
     if not candidates:
         raise RefusalError("the text has all words that could replace one another")
@@ -98,6 +99,7 @@ def change_year(text: EditableText, place: FoundPlace, rule: EditRule, table: Ed
     del table, rule
     match = place.get_match()
     year = int(match["x"])
+    # Another decade, which three years earlier would not be: "in the 1990s".
     step = 20 if text.text[match.end("x") :][:1] == "s" else 3
     return [Splice(*match.span("x"), str(year - step))]
 

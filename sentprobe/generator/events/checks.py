@@ -78,6 +78,7 @@ def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) 
             for frame in find_frames(clause.predicate or "", lexicon)
             if frame is clause.frame or (is_pattern and (clause.frame or frame).includes(frame))
         ]
+        # A verb of several frames contradicts only if it accepts the nouns in none.
         if contradictions and contradictions[0] and all(contradictions):
             raise contradictions[0]
         for _, person in ev.iterate_participants(clause):

@@ -348,6 +348,7 @@ def set_numeral(draft: EventDraft, path: str, *, count: str, change: int = 0) ->
     lemmas = [lemma for _, lemma in draft.words.determiners]
     number = numbers[draft.values[name]]
     if change:
+        # Two is the lowest numeral with a plural noun, so that the noun keeps its form.
         below, above = number - 2, max(language.numerals.values()) - number
         steps = np.where(change < 0, below, above).astype(np.uint64)
         number = number + change * (1 + (draft.salts % steps).astype(np.int64))

@@ -166,6 +166,7 @@ def to_event(form: LogicalForm) -> Event:
     >>> to_event(read_logical_form("man ( x _ 1 ) AND sleep . agent ( x _ 2 , x _ 1 )")).agent.noun
     'man'
     """
+    # Terms come in any order, so that all are collected by their variables before a clause is built.
     nouns: dict[int, tuple[str, str]] = {}
     verbs: dict[int, tuple[str, dict[Role, int]]] = {}
     modifiers: dict[int, int] = {}

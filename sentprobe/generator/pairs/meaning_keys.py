@@ -60,6 +60,7 @@ class MeaningKeys:
             modal,
             np.full_like(nothing, self._pool.number(form.mood)),
             values[f"{path}aspect"],
+            # "not" and "n't" mean the same.
             np.minimum(values[f"{path}negation"], 1),
             self._find_scopes(site, draft),
             *adverbs,

@@ -76,6 +76,7 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
             expected words.
     """
     events = map(build_event, parse_clauses(sentence, lexicon))
+    # With commas, an adverb has one verb to modify.
     if lexicon.language.closes_clauses:
         return tuple(dict.fromkeys(events))
     readings = (reading for event in events for reading in list_readings(event))
@@ -89,6 +90,7 @@ def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
     """
     clauses = parse_clauses(sentence, lexicon)
     if lexicon.language.has_fronting:
+        # The fewest early objects: the usual order of a German sentence without decisive cases.
         counts = [*map(_count_early_objects, clauses)]
         clauses = [clause for clause, count in zip(clauses, counts, strict=True) if count == min(counts)]
     clause = find_only_reading(clauses)
@@ -304,6 +306,7 @@ class _Parser:
             for shape in node.ends:
                 ends.append((at, ParsedClause(shape, *match)))
             steps = self._find_steps(node, at, match)
+            # A node with one step is followed in the loop, without a call for each token.
             if len(steps) != 1:
                 break
             _, node, at, match = steps[0]

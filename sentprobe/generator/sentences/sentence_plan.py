@@ -243,6 +243,7 @@ class _Planner:
             for i, item in enumerate(items)
         ]
         plan, _ = _join_parts(items, parts)
+        # _join_parts begins the list with an empty clause for its caller, which a noun phrase has no use for.
         plan.clauses.pop(0)
         return plan
 

@@ -64,6 +64,7 @@ def load_tries(language: Language, *, has_requested: bool = False) -> tuple[Trie
     relative = {(number.value, word_class): Trie() for number in ev.Number for word_class in classes}
     requested = shapes.list_clause_shapes(language, is_requested=True) if has_requested else ()
     for shape in chain(shapes.list_clause_shapes(language), requested):
+        # A relative clause fits nouns of one number if its relativizer or verb agrees with the noun, else of both.
         number = shape.head or (shape.number if shape.gap == shape.subject else "")
         tries = [item for item in relative.items() if number in ("", item[0][0])]
         for (_, word_class), trie in tries if shape.is_relative else [(("", ""), main)]:

@@ -142,6 +142,7 @@ class Cell:
             if at in taken_positions:
                 return None
             positions.append(at)
+            # The digit counts only positions that no rival has taken, the inverse of decode_one.
             index = index * radices[i] + at - sum(taken_position < at for taken_position in taken_positions)
         return index
 
@@ -321,6 +322,7 @@ def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
         atoms = [(signature, atom) for signature, atom in parts if atom]
     by_variable = [[atom for signature, atom in atoms if signature[i]] for i in range(len(domains))]
     for chosen in product(*by_variable):
+        # An atom cannot give different values to more variables than it has values.
         if all(chosen.count(atom) <= atom.bit_count() for atom in chosen):
             yield chosen
 

@@ -104,6 +104,7 @@ def find_layout_parts(layout: Layout) -> LayoutParts:
     structural = tuple(at for name, at in numbers.items() if name.endswith(STRUCTURAL) or at in classes)
     compute_shape: Callable[[Sequence[int]], object] = itemgetter(*structural)
     if classes:
+        # Indexing a range with a value returns the value: variables without classes keep their values.
         identity = range(max(len(variable.values) for variable in layout.variables))
         pairs = [(at, classes.get(at, identity)) for at in structural]
 

@@ -28,6 +28,7 @@ def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> tu
     """Return restrictions under which the clause at *site* matches *partial*: one for each order of conjuncts."""
     restrictions: list[Restriction] = []
     paths = layout.coordinations
+    # "the man and the boy" also matches "the boy and the man", so each coordination is tried in both orders.
     for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
         matcher = _Matcher(layout, reversed_paths)
         try:
@@ -55,11 +56,13 @@ class _Matcher:
         self._require_feature(f"{path}dative", partial.dative, site.dative)
         self._require_feature(f"{path}tense", partial.tense, None)
         self._require_feature(f"{path}modal", partial.modal, None)
+        # A statement is the default of a notation, and matches any mood.
         if partial.mood is not ev.Mood.STATEMENT:
             self._require_fixed(partial.mood, site.form.mood)
         self._require_fixed(partial.fronting, site.form.fronting)
         self._require_value(f"{path}aspect", partial.aspect)
         self._require_value(f"{path}verb", partial.predicate)
+        # The variable's values are "pos" and the negators, so that "neg" alone means any negator.
         if partial.polarity is ev.Polarity.NEGATIVE and partial.negator is None:
             self._allow(f"{path}negation", lambda value: value != ev.Polarity.POSITIVE.value)
         else:
@@ -79,6 +82,7 @@ class _Matcher:
         elif isinstance(partial, ev.Reflexive):
             self._require_fixed(role, site.form.reflexive)
             self._require_value(f"{site.path}{role.value}.self", partial)
+        # The modified noun fills the gap, so a participant may stand there, too.
         elif role not in ((site.gap,) if partial is ev.GAP else (site.gap, *site.overt_roles)):
             raise _ImpossibleStructure
         if isinstance(partial, ev.Participant):

@@ -119,6 +119,7 @@ def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
         yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"
         for role in ROLES[kind]:
             is_gap = site.gap is not None and site.gap.value == role
+            # A reflexive has no noun: the sort that its verb asks for is that of the agent (the first role).
             is_bound = site.form.reflexive is not None and site.form.reflexive.value == role
             owner = site.owner if is_gap else f"{site.path}{ROLES[kind][0] if is_bound else role}."
             yield kind, role, f"{site.path}verb", f"{owner}noun"
@@ -140,6 +141,7 @@ def find_reflexive_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iter
     for i, word in enumerate(ev.Reflexive):
         reflexive = {f"{role.value}.self": frozenset([i])}
         if "agent." in layout.coordinations:
+            # Two nouns are plural, so that every singular reflexive is out.
             if word.number is ev.Number.SINGULAR:
                 yield reflexive
             continue
@@ -147,6 +149,7 @@ def find_reflexive_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iter
         wrong_nouns = frozenset(at for at, gender in enumerate(genders) if gender not in ("", GENDERS[word]))
         if wrong_numbers:
             yield {**reflexive, "agent.det": wrong_numbers}
+        # "themselves" has no gender.
         if wrong_nouns and GENDERS[word]:
             yield {**reflexive, "agent.noun": wrong_nouns}
 
@@ -165,6 +168,7 @@ def find_polarity_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Itera
         i for i, (_, d) in enumerate(words.determiners) if Flag.NPI in lexicon.get(d, Kind.DETERMINER).flags
     )
     adverbs = frozenset(i for i, a in enumerate(words.adverbs) if Flag.NPI in lexicon.get(a, Kind.ADVERB).flags)
+    # An adverb follows the negation wherever it stands; a determiner does unless its noun is the subject.
     for site in (site for site in layout.clauses if site.form.mood is not ev.Mood.QUESTION):
         for i in range(site.adverbs if adverbs else 0):
             yield {f"{site.path}adverb{i}": adverbs, f"{site.path}negation": _POSITIVE}
@@ -233,6 +237,7 @@ def iterate_rules(
     if any(Aspect.PERFECT_PROGRESSIVE in aspects for aspects in requested):
         find_boxes = partial(_find_perfect_progressive_boxes, lexicon.language)
         yield Rule("a perfect progressive has no passive", find_boxes, is_ban=True)
+    # Commas show where a relative clause ends; only subject and object may then be unclear, if no case decides.
     if lexicon.language.closes_clauses:
         yield from iterate_order_rules(words, lexicon, choices)
     elif not choices.ambiguous:
@@ -280,6 +285,7 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         yield Rule("leaving out two agents in a row: by ... by ...", _find_agent_boxes, is_ban=True)
     if bans := find_sort_bans(words, lexicon):
         text = "the sorts of nouns that verbs and relativizers take"
+        # A relativizer that no noun of the vocabulary takes (who, among things) is named, since the user chose it.
         unusable = (ban.words for ban in bans if ban.kind is Kind.RELATIVIZER and len(ban.nouns) == len(words.nouns))
         if lemmas := [words.relativizers[i] for i in sorted(frozenset().union(*unusable))]:
             text += f" ({' and '.join(lemmas)}: no noun of the vocabulary)"
@@ -300,6 +306,7 @@ def _iterate_determiner_rules(words: Words, lexicon: Lexicon, choices: Choices) 
 
 def _find_bound_boxes(bounded: Allowed, layout: Layout) -> Iterator[Restriction]:
     """Yield boxes of negated clauses with a bounded numeral, such as "did not help at least two doctors"."""
+    # "did not help at least two" has two readings, by which of negation and numeral comes first.
     negative = frozenset(range(len(NEGATIONS))) - _POSITIVE
     for site in layout.clauses:
         for phrase in site.phrases:
@@ -391,6 +398,7 @@ def _find_agent_boxes(layout: Layout) -> Iterator[Restriction]:
         if outer.frame is not Frame.DITRANSITIVE or None in passives:
             continue
         for i, dative in enumerate(Dative) if outer.varies_dative else ((0, outer.dative),):
+            # The last object before the by-phrase: "the book was sold to the man that was called by ... by ...".
             last = Role.RECIPIENT if dative is Dative.TO else Role.PATIENT
             if inner.owner == f"{outer.path}{last.value}.":
                 varied = {f"{outer.path}dative": frozenset([i])} if outer.varies_dative else {}
@@ -426,6 +434,7 @@ def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
     merged: list[dict[str, Allowed]] = [{}]
     for site in layout.clauses[1:]:
         pairs = product(merged, list_restrictions(event, site, layout))
+        # Values may coincide in a variable of the modified noun: both restrictions hold there.
         merged = [old | {name: old.get(name, new[name]) & new[name] for name in new} for old, new in pairs]
     return [restriction for restriction in merged if all(restriction.values())]
 

@@ -96,6 +96,7 @@ class Space:
         self.layouts = _build_layouts(self.templates, self.words, self.choices, self._aspects)
         if not self.layouts:
             raise Contradiction(self._explain_structure())
+        # Every sentence would satisfy features of absent clauses, and the option would do nothing.
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self.layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
@@ -106,6 +107,7 @@ class Space:
             self._boxes = list(_count_boxes(self.layouts, rules))
         else:
             self.strata = find_strata(_find_boxes(self.layouts, rules), profile)
+            # In the order of the strata, whose ranges of indices are those of their boxes.
             self._boxes = [box for stratum in self.strata for box in stratum.boxes if box.size]
         self._ends = list(accumulate(box.size for box in self._boxes))
         if not self._ends:
@@ -283,6 +285,7 @@ class Space:
         """Explain why no sentence satisfies *culprits* or, if this list of rules is empty, why there is no sentence."""
         if reasons := [rule.text for rule in culprits if rule.text.endswith("no form with n't")]:
             return f"{reasons[0]}; use the negator not"
+        # If another choice would leave sentences, the choice is to blame, too: it is named first.
         for name, layouts in self._widen_choices():
             if next(_count_boxes(layouts, culprits), None) is not None:
                 texts = [rule.text for rule in culprits] or ["the size of the vocabulary"]
@@ -370,6 +373,7 @@ def _iterate_main_forms(choices: Choices, is_modal: tuple[bool, ...]) -> Iterato
         if None not in choices.frontings:
             continue
         if mood is Mood.ORDER:
+            # The reflexive of an order would be yourself, which the lexicon lacks.
             yield from [ClauseForm(mood=mood)] if None in choices.reflexives else []
             continue
         for role, modal in product(choices.asked if mood is Mood.QUESTION else (None,), is_modal):

@@ -52,6 +52,7 @@ def read_sheet(path: Path, study: Study) -> SheetLabels:
     expected = {item.name for item in study.items}
     places: dict[str, str] = {}
     answers: dict[str, str] = {}
+    # The alias finds the column also under "Answer", as spreadsheets may write it.
     for where, row in read_named_rows(path, [ITEM], aliases={ANSWER: ANSWER}):
         if (answer := row.get(ANSWER)) is None:
             raise FormatError(f"{path}: a sheet has a column {ANSWER}; write sheets with probe annotate, and fill them")

@@ -110,6 +110,7 @@ def draw_study(data: ProbeDataset, *, n: int, seed: int, question: str | None, c
     rng = random.Random(seed)
     units = data.units(Split.TEST).tolist()
     drawn = _sample_evenly(range(len(test)), units, n, rng)
+    # No control item shows a sentence that a test item shows, with its answer known.
     used = {int(test.rows[index]) for index in drawn}
     unused = (i for i, row in enumerate(train.rows.tolist()) if row not in used)
     per_sentence = {int(train.rows[index]): index for index in _shuffle(unused, rng)}

@@ -203,6 +203,7 @@ def _build_matrix(part: TrialItems, column_numbers: Mapping[str, int]) -> Any:
 def predict_with_linear_model(train: Any, matrices: Sequence[Any], targets: Indices, seed: int) -> list[Any]:
     """Train logistic regression on *train*, (n, features), and return its predictions for each of *matrices*."""
     column_limit = _MAX_WEIGHTS // len(np.unique(targets))
+    # This scaling keeps zeros, so that the matrix stays sparse.
     scaler = import_module_of_extra("sklearn.preprocessing").MaxAbsScaler().fit(train[:, :column_limit])
     scaled_train, *scaled_matrices = (scaler.transform(matrix[:, :column_limit]) for matrix in (train, *matrices))
     merge = _merge_equal_columns(scaled_train)

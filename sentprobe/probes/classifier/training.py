@@ -146,6 +146,7 @@ class PreparedItems:
 
 def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Tensor | None = None) -> PreparedItems:
     """Copy items to the device of *table*, the sentence vectors. *lexicon*: vectors of probe words."""
+    # One-hot words have other weights in each slot, hence other numbers; word vectors are looked up in one lexicon.
     slot_offset = 0 if shape.word_dim else shape.words
     words = items.probes + slot_offset * np.arange(items.slots, dtype=np.int64)
     arrays = (items.rows.copy(), words, items.targets.copy())
@@ -311,6 +312,7 @@ class _Block:
             settings |= {"beta1": preset.beta1, "beta2": preset.beta2, "amsgrad": False, "fused": True}
             adam(self._weights, self._gradient, first, second, [], [self.step], **settings)
             return
+        # PyTorch has a fused Adagrad for the CPU only.
         is_cpu = self.step.device.type == "cpu"
         settings |= {"lr_decay": 0.0, "fused": is_cpu, "foreach": not is_cpu}
         adagrad(self._weights, self._gradient, self._moments[0], [self.step], **settings)
@@ -337,6 +339,7 @@ class _ActiveProbes:
         self.kept_banks: list[Bank | None] = [None for _ in self.progress]
         self.active_numbers = list(range(len(self.progress)))
         """The numbers of the probes that are still being trained."""
+        # Without validation items there is no best pass: as in scikit-learn, the last weights count.
         self._keep_last = preset.stop is StopCriterion.TRAINING_LOSS
 
     def record_checks(self, checks: Sequence[ValidationCheck]) -> None:
@@ -371,6 +374,7 @@ def train_points(
     device = items.table.device
     bank = make_bank(points, design, start=preset.start, device=device)
     active_probes = _ActiveProbes(BankUpdater(bank, preset, items=len(items)), preset)
+    # They are left for the choice among grid points: a criterion that ignores them need not evaluate them in training.
     validation = None if preset.stop is StopCriterion.TRAINING_LOSS else validation
     dropout = Dropout(points, device)
     generator = np.random.default_rng(ITEM_ORDER_SEED)
@@ -378,6 +382,7 @@ def train_points(
         losses = run_pass(active_probes.updater, items, order, dropout=dropout)
         for probe, loss in zip(active_probes.active_numbers, losses, strict=True):
             active_probes.progress[probe].add_pass(loss)
+        # A check after the last pass, too, so that each probe with a validation criterion has weights to return.
         if number % preset.check_every == 0 or number >= preset.max_epochs:
             active_probes.record_checks(evaluate_probes(active_probes.updater.bank, validation))
         active_probes.drop_finished()

@@ -227,6 +227,7 @@ def _find_clause(tree: Tree) -> _Clause | None:
         if not predicates:
             question_phrase = _find_first(tree, below, {"WHNP"})
             inner_clauses = [child for child in below if tree.categories[child] in _CLAUSES]
+            # Reversed, since the list is read from its end: the first clause in the text is looked at first.
             queue.extend((child, question_phrase) for child in reversed(inner_clauses))
             continue
         for predicate in predicates:

@@ -140,10 +140,13 @@ def _read_json(piece: FilePiece, reading: RecordFields) -> list[ReadPiece]:
     if not isinstance(record, dict):
         return [_make_mistake(piece, "not a JSON object with a text")]
     tokens, text = record.get("tokens"), record.get(reading.column)
+    # In the JSONL of gen, the columns of the tokens are in an object; in its Parquet, they stand beside the other
+    # fields.
     columns = tokens if isinstance(tokens, dict) else record
     if "tree" in record and "xpos" in columns and "form" in columns:
         return [_read_generated(piece, columns, record["tree"])]
     if isinstance(text, list) and text and all(isinstance(word, str) for word in text):
+        # A token with a space would become two.
         return [RawText(" ".join("_".join(word.split()) for word in text), TextUnit.TOKENS)]
     if not isinstance(text, str):
         keys = ", ".join(map(repr, record)) or "nothing"

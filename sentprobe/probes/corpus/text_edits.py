@@ -158,6 +158,7 @@ def sample_for_review(edits: Iterable[TextEdit], n: int, *, seed: int) -> list[T
     for edit in edits:
         sample = samples.setdefault(edit.kind, [])
         seen[edit.kind] += 1
+        # Reservoir sampling: whatever their number, all edits of a kind are equally likely to be in the sample.
         place = generator.randrange(seen[edit.kind])
         if len(sample) < n:
             sample.append(edit)

@@ -147,6 +147,8 @@ def _read_card_file(path: Path) -> Mapping[str, Any] | None:
         return card
     if _compute_digest(path) == card[_ITEMS_DIGEST]:
         return {key: value for key, value in card.items() if key not in {_ITEMS_DIGEST, _PREVIOUS_CARD}}
+    # The card is written before the items: if the process was killed between them, the old card still describes the old
+    # items.
     previous = card.get(_PREVIOUS_CARD)
     return previous if _is_header(previous) else None
 

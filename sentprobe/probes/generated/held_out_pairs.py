@@ -142,6 +142,7 @@ def build_pairs(
     # Verbs of a block hold out the same nouns, so that a training sentence of two such verbs lacks few nouns. Each
     # block has verbs of all kinds: a noun whose transitive verbs were all held out could stand beside no other noun.
     blocks = [members[at : at + share] for members in classes.values() for at in range(0, len(members), share)]
+    # A shorter block at the end of a class would hold out fewer pairs of some verbs.
     blocks = [block for block in blocks if len(block) == share]
 
     def pair(shift: int) -> list[Probe]:

@@ -268,6 +268,8 @@ def list_adverb_counts(language: Language) -> tuple[int, ...]:
 
 def make_negation_units(drawer: Drawer, questions: Questions) -> Iterator[Unit]:
     """Yield mirror pairs that ask which of two verbs is positive: in each sentence, the other one is negated."""
+    # In English, "did not" would replace "slept" by "sleep", and the mirror would have other words; forms of be stay.
+    # German has no "do".
     needs_be = not drawer.wording.lexicon.language.closes_clauses
     if needs_be and (drawer.part.name or drawer.profile):  # few events may be left, which rejection finds slowly
         drawer = drawer.exclude(WITHOUT_BE)

@@ -63,6 +63,7 @@ class StateModel:
             finally:
                 for hook in hooks:
                     hook.remove()
+            # States are exchanged in the inputs of blocks, so they must be the states that were read.
             is_known = len(hidden) == self.layers and len(inputs) == len(self.blocks)
             if not is_known or not all(torch.equal(states, hidden[number]) for number, states in inputs.items()):
                 raise EncoderError(f"{self.model.name}: the inputs of its blocks are not its hidden states")

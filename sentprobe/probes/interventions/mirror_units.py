@@ -83,6 +83,7 @@ def _iterate_pairs(data: ProbeDataset, split: Split) -> Iterator[tuple[Indices, 
         by_place = {(int(items.rows[item]), tuple(items.probes[item].tolist())): item for item in members}
         rows = [*dict.fromkeys(row for row, _ in by_place)]
         questions = [*dict.fromkeys(probe for _, probe in by_place)]
+        # Only a full square of two sentences and two questions: units of other tasks have other shapes.
         if (len(rows), len(questions), len(by_place), len(members)) != (2, 2, 4, 4):
             continue
         square = np.array([[by_place[row, question] for question in questions] for row in rows], np.int64)

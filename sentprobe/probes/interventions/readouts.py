@@ -138,6 +138,8 @@ def find_next_words(model: HfModel, units: MirrorUnits) -> NextWordReadout:
         prompt_ids = model.frame.tokenize([prompt])["input_ids"][0]
         forms = [text.split()[word] for word in words]
         ids = model.frame.tokenize([f"{prompt} {form}" for form in forms])["input_ids"]
+        # A tokenizer that joins the word with the prompt's end would change the prompt's last state, from which odds
+        # are read.
         if any(row[: len(prompt_ids)] != prompt_ids or len(row) == len(prompt_ids) for row in ids):
             raise EncoderError(f"the tokenizer of {model.name} does not continue the text {prompt!r} by {forms[0]!r}")
         rows.append([row[len(prompt_ids)] for row in ids])

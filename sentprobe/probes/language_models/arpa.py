@@ -66,6 +66,7 @@ class NgramModel:
         scores = []
         for text, word_spans, words in zip(texts, spans, sentences, strict=True):
             tokens = (START, *(self._find_word(word, entries) for word in words), *ends)
+            # From the second token on: the start of a sentence has no probability of its own.
             ngrams = (tokens[max(0, stop - order) : stop] for stop in range(2, len(tokens) + 1))
             values = [compute_log_probability(ngram, entries) for ngram in ngrams]
             if max(values, default=0.0) > MAX_ROUNDING:

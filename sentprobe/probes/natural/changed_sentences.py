@@ -342,6 +342,7 @@ def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selecti
 def _find_replacements(request: selection.SelectionRequest, band: selection.FrequencyBand) -> list[Replacement]:
     """Return enough replacements to fill all splits, or all that the corpus allows."""
     create_word_tables(request.corpus, band)
+    # A fifth more than needed: some stay unused when words are dealt to the splits.
     needed = int(1.2 * sum(selection.compute_class_share(request.size, classes=2).values()) * 2)
     limit = int(_OVERSAMPLE * needed) + 1000
     while True:
@@ -357,6 +358,7 @@ def _find_replacements(request: selection.SelectionRequest, band: selection.Freq
             ranks[text] = int(rank)
         pairs = filter_new_pairs(request, changes)
         replacements = [((original, changed), ranks[original]) for original, changed in pairs]
+        # With fewer targets than the limit, the corpus has no more.
         if len(replacements) >= needed or target_count < limit:
             return replacements
         limit *= 4

@@ -145,6 +145,7 @@ def find_first(encoder: Encoder, data: RepairData) -> Floats:
     queries, texts = (_normalize_rows(encoder.encode(part)) for part in ([pair.second for pair in pairs], candidates))
     cosines = queries @ texts.T
     own_cosines = cosines[np.arange(len(pairs)), [places[pair.first] for pair in pairs]]
+    # 1e-6: by rounding, the cosine of the best candidate may differ from the same cosine in the matrix.
     return np.asarray(own_cosines >= cosines.max(axis=1) - 1e-6, np.float64)
 
 

@@ -300,6 +300,7 @@ def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None
     seeds = result.scores[Condition.PROBE].seeds
     answers = [seed.answers(table.targets, len(table.labels)) for seed in seeds]
     votes = Counter(int(probe_answers[index]) for probe_answers in answers if probe_answers is not None)
+    # Probes that are right say nothing about the mistake.
     del votes[int(table.targets[index])]
     top_count = max(votes.values(), default=0)
     return min((table.labels[n] for n, c in votes.items() if c == top_count), default=None)

@@ -149,6 +149,7 @@ def share_variances(
     """
     nu = np.asarray(freedom, dtype=np.float64)
     ratios = variances / item_variances
+    # A single gain has no others to learn from. Draws vary at least as much as their choice of items makes them.
     if varying.sum() < 2:
         return np.maximum(1.0, ratios) * item_variances, np.zeros_like(ratios)
     phi0 = ratios[..., varying].mean(axis=-1, keepdims=True)

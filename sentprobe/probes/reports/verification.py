@@ -110,6 +110,7 @@ def _compare_figure(pair: ResultPair, condition: Condition) -> VerifiedFigure:
         changes.append(f"seeds {seeds} and {other_seeds}")
     if answers == other_answers and not changes:
         return VerifiedFigure(pair, condition, FigureVerdict.EQUAL, ())
+    # With other inputs, even equal answers do not repeat the figure.
     if changes:
         return VerifiedFigure(pair, condition, FigureVerdict.DIFFERENT, tuple(changes))
     return VerifiedFigure(pair, condition, FigureVerdict.ROUNDING, tuple(_list_changed_machines(a, b, condition)))

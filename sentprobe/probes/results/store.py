@@ -191,6 +191,7 @@ WAIT_SECONDS = 60.0 * WAIT_MINUTES
 def make_file_name(result: rs.Result) -> str:
     """Return the file name ENCODER.DIGEST.TASK.seedN.json of a result, with a digest of :func:`find_identity`."""
     digest = hashlib.sha256("\n".join(find_identity(result)).encode()).hexdigest()[:8]
+    # Cut, since a file's name has at most 255 bytes; the digest keeps names apart that are equal after that.
     encoder, task = (re.sub(r"[^A-Za-z0-9_.=-]+", "_", name) for name in (result.encoder[-60:], result.task[:60]))
     return f"{encoder.lstrip('.')}.{digest}.{task}.seed{result.seed}.json"
 
@@ -199,6 +200,7 @@ def find_identity(result: rs.Result) -> tuple[str, ...]:
     """Return the values that identify a result: encoder, dataset, classifier, task, seed and probe word vectors."""
     fingerprints = (result.encoder_fingerprint, result.dataset_fingerprint)
     preset = json.dumps(result.preset.to_json())
+    # Left out if empty, so that results without probe words keep the names that they have always had.
     words = (result.probe_fingerprint,) if result.probe_fingerprint else ()
     return (*fingerprints, preset, result.encoder, result.task, str(result.seed), *words)
 
@@ -270,6 +272,7 @@ def check_directory(path: Path) -> None:
         if path.exists():
             _check_ownership(path)
             return
+        # The errors that mkdir would raise, without making a folder.
         ancestor = next(folder for folder in path.absolute().parents if folder.exists())
         for is_met, number in ((ancestor.is_dir(), errno.ENOTDIR), (os.access(ancestor, os.W_OK), errno.EACCES)):
             if not is_met:
@@ -458,6 +461,8 @@ def save_result(
     with lock_directory(directory, wait=wait, command=command):
         record_requested_results(directory, requested)
         path = directory / make_file_name(result)
+        # With --force, files that stood there when the run began are replaced; one written since then is of another
+        # process.
         has_changed = path.is_file() and read_stamp(path) not in redone
         stored = read_sound_result(path) if has_changed else None
         is_same = stored is not None and find_identity(stored) == find_identity(result)

@@ -102,6 +102,8 @@ def find_requests(
         return []
     source = parse_word_source(words) if isinstance(words, str) else words
     word_digest = source if source is None or isinstance(source, str) else _identify_encoder(source, seed=run.seed)
+    # The code and the libraries that make data are inputs: a new version finds nothing here, and compares datasets
+    # instead.
     shared_parts = (digest_code(), sorted(find_versions(*DATA_PACKAGES).items()), run.seed)
     data_digests = {task.name: _digest_dataset(suite, task) for suite, task in suite_tasks}
     result_requests = []
@@ -110,6 +112,7 @@ def find_requests(
         for _, task in suite_tasks:
             classifier = choice if isinstance(choice, Preset) else choice.find_preset_of(task.name)
             parts = (data_digests[task.name], encoder_digest, task.words if word_digest is None else word_digest)
+            # The data must be built for one result anyway, and stored results are then found by comparing the data.
             if not all(parts):
                 return []
             values = json.dumps(classifier.to_json())
@@ -131,6 +134,7 @@ def _list_suite_tasks(targets: Targets) -> list[tuple[AnySuite, BuildableTask]]:
 
 def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:
     """Return a digest of all that determines a built dataset; "" if code outside of sentprobe builds it."""
+    # The digest of the code covers sentprobe only, so the user's module may have changed unseen.
     if isinstance(task, NaturalTask) and not task.module.startswith("sentprobe."):
         return ""
     seed = suite.seed if isinstance(suite, CompevalSuite) else suite.recipe.seed

@@ -73,6 +73,7 @@ class EncodedTexts:
         """Return the key of a job. Jobs with equal keys produce equal fits, even if their encoders differ."""
         condition = job.condition
         encoder_name = "" if condition in SHARED_CONTROLS else self.encoder.name
+        # Across languages, the control skips words that training lacks, and the encoder does not.
         is_bow = self.encoder.fingerprint == self.bow.fingerprint and not job.task.data.card.test_language
         if condition is Condition.PROBE and is_bow:
             condition, encoder_name = Condition.BAG_OF_WORDS, ""  # equal to the control's encoder
@@ -143,6 +144,7 @@ def arrange_vectors(
         for key, key_jobs in jobs.items():
             sentences = [
                 files.write(
+                    # All other conditions of a dataset share one file: they change items, or use the vectors' shape.
                     (job.task.fingerprint, job.condition if job.condition in OWN_VECTORS else None),
                     partial(vectors.get_sentence_vectors, job),
                 )

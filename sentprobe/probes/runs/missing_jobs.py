@@ -56,6 +56,7 @@ def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bo
     data = stored.data
     if data is not None:
         data = replace(data, origin=task.facts.origin or data.origin, held_out=task.facts.held_out)
+        # A run without controls chooses no places, and keeps those of the run that did.
         if task.places:
             data = replace(data, places=task.facts.places, place_bound=task.facts.place_bound)
     result = replace(stored, data=data)
@@ -241,6 +242,7 @@ def score_baseline(job: Job, encoder: Baseline, *, provenance: Provenance) -> li
 def _score_predictions(
     job: Job, seed: int, predictions: Indices, *, is_correct: NDArray[np.bool_], provenance: Provenance
 ) -> SeedScore:
+    # With two labels, a wrong answer is the other label, and ``right`` says all.
     has_wrong_answers = job.condition is Condition.PROBE and len(job.task.data.labels) > 2
     correct, total = int(is_correct.sum()), len(is_correct)
     return SeedScore(

@@ -122,7 +122,9 @@ def find_targets(
     tables = [word for word, suite in classified if suite == NATURAL]
     targets: list[Target] = []
     for word, suite in classified:
+        # With one suite, its own check rejects an unknown task, and suggests a name.
         own_names = _select_suite_names(names, suite) if len(classified) > max(1, len(tables)) else names
+        # Tables of several languages make one suite, which the first of them stands for.
         if (names and not own_names) or word in tables[1:]:
             continue
         if isinstance(word, ProbeDataset):

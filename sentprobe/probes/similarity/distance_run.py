@@ -131,5 +131,6 @@ def _compute_scores(material: TripletSentences, raw: ms.Sides, whitened: ms.Side
         answers = ms.score_triplets(sides, raw, kind, nearness)
         for by, group, is_in_group in [*everything, *(parts if nearness is ms.Nearness.COSINE else [])]:
             measured = answers.measure(is_in_group, units)
+            # The answers to a group are among those to all triplets, which are stored once.
             right = "" if by else rs.format_answers(answers.scores)
             yield rs.GeometryScore(kind=kind, nearness=nearness, by=by, group=group, measured=measured, right=right)

@@ -253,6 +253,7 @@ def _compare_errors(
     sums, sizes = sum_by_unit(errors[:, 1] - errors[:, 0], [match[0].unit for match in matches])
     total, count = float(sizes.sum()), len(sizes)
     difference = float(sums.sum()) / total
+    # That of a ratio, since units differ in size, as in statistics.design_effect.
     variance = float(((sums - difference * sizes) ** 2).sum()) / total**2 * count / max(1, count - 1)
     if thresholds:
         rates = [
@@ -337,6 +338,7 @@ def _resample_thresholds(first: JudgedGate, second: JudgedGate, seed: int) -> li
     sides = [_sort_pool(pool, gate, units) for pool, gate in zip(pools, gates, strict=True)]
     thresholds = []
     for _ in range(RESAMPLES):
+        # The same units for both scorers, whose thresholds then vary together, as they do in reality.
         counts = draw.multinomial(len(units), np.full(len(units), 1 / len(units)))
         thresholds.append(tuple(_find_quantile(*side, counts) for side in sides))
     return [(low, high) for low, high in thresholds]

@@ -184,8 +184,11 @@ def measure_gate(
         UsageError: a half of the units lacks pairs with the same meaning or with different meanings.
         FormatError: the threshold is to be chosen, and no pair has the same meaning.
     """
+    # Distances are negated, so that below, a higher score is always nearer.
     sign = find_sign(measure)
+    # A decision scores 0 or 1, which leaves no threshold to choose.
     rule = ThresholdRule(threshold=1.0) if measure == DECISION else rule
+    # A threshold from other paraphrases has seen none of *scored*; a budget is confirmed on half of them.
     is_halved = rule.threshold is None and (paraphrases is None or bool(rule.budgets))
     halves = [[pairs.select(partial(_is_in_half, half)) for pairs in scored] for half in HALVES]
     chosen, measured = halves if is_halved else (scored, scored)

@@ -123,6 +123,8 @@ def choose_budget_threshold(
     strictest = min(budgets.values())
     bounded = [pairs for half in halves for pairs in half if pairs.name in budgets and len(pairs.different.units)]
     fewest, name = min((count_effective(pairs.different.units), pairs.name) for pairs in bounded)
+    # Without a single false hit, the bound of n pairs is 1 - (1 - CONFIDENCE)^(1/n): so many bring it down to the
+    # budget.
     needed = ceil(log(1 - CONFIDENCE) / log(1 - strictest))
     hint = (
         f"; {100 * strictest:g}% needs {needed} pairs in each half, and {name} has {fewest:.0f}"

@@ -192,6 +192,7 @@ class Whitening:
 
 def fit_whitening(vectors: Vectors) -> Whitening | None:
     """Estimate whitening from vectors, (n, dim), and drop axes of zero variance. Returns None if n <= dim + 1."""
+    # Whitening would make so few vectors all equally distant.
     if len(vectors) <= vectors.shape[1] + 1:
         return None
     mean = vectors.mean(axis=0, dtype=np.float64)
