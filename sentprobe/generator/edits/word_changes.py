@@ -44,19 +44,27 @@ def change_number(_: EditableText, place: FoundPlace, rule: EditRule, table: Edi
     return [Splice(start, end, new.translate(_GERMAN_SIGNS) if table.language == "de" else new)]
 
 
-def find_successor(word: str, get_next: Callable[[str], str | None], is_used: Callable[[str], bool]) -> str:
-    """Return the first word that a list names after *word*, or after a word that is used. Raises RefusalError."""
-    passed: set[str] = set()
-    new = get_next(word)
-    while new is not None and is_used(new):
-        # A list leads in circles, but not always back to the word itself: Mac > Windows > Linux > macOS > Windows.
-        if new in passed:
-            raise RefusalError("the text has all words that could replace one another")
-        passed.add(new)
-        new = get_next(new)
-    if new is None:
+def choose_listed(word: str, successors: Mapping[str, str], *, is_there: Callable[[str], bool]) -> str:
+    """Return the next word of a list that the text lacks. Raises RefusalError if there is none.
+
+    A word to which the list does not lead back (*km*: *miles*, *kilometers*) may be another spelling of a later one:
+    only its own successor replaces it.
+
+    >>> listed = {"km": "miles", "miles": "kilometers", "kilometers": "miles", "a": "b", "b": "c", "c": "a"}
+    >>> [choose_listed(word, listed, is_there=lambda other: other == "b") for word in ("km", "a", "c")]
+    ['miles', 'c', 'a']
+    """
+    path, new = [word], successors.get(word)
+    while new is not None and new not in path:
+        path.append(new)
+        new = successors.get(new)
+    others = path[1:] if new == word else path[1:2]
+    if not others:
         raise RefusalError("no word is known that could replace another")
-    return new
+    chosen = next((other for other in others if not is_there(other)), None)
+    if chosen is None:
+        raise RefusalError("the text has all words that could replace one another")
+    return chosen
 
 
 def change_listed(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
@@ -64,12 +72,11 @@ def change_listed(text: EditableText, place: FoundPlace, rule: EditRule, table: 
     del table
     match = place.get_match()
     word = match["x"]
-    words = {key.casefold(): value for key, value in rule.words.items()}
     seen = text.text.casefold()
-    new = find_successor(
-        word,
-        lambda name: words.get(name.casefold()),
-        lambda name: re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", seen) is not None,
+    new = choose_listed(
+        next((key for key in rule.words if key.casefold() == word.casefold()), word),
+        rule.words,
+        is_there=lambda other: bool(re.search(rf"(?<!\w){re.escape(other.casefold())}(?!\w)", seen)),
     )
     if word.isupper() and len(word) > 1 and new.isalpha() and new[0].isalpha():
         new = new.upper()
@@ -85,7 +92,6 @@ def change_month(text: EditableText, place: FoundPlace, rule: EditRule, table: E
     """Replace a month by one with 31 days, so that every day exists."""
     del table, rule
     match = place.get_match()
-    # "May" might be read as the verb.
     candidates = [name for name in _LONG_MONTHS if name not in text.text and name != "May"]
     if not candidates:
         raise RefusalError("the text has all words that could replace one another")
@@ -99,7 +105,6 @@ def change_year(text: EditableText, place: FoundPlace, rule: EditRule, table: Ed
     del table, rule
     match = place.get_match()
     year = int(match["x"])
-    # Another decade, which three years earlier would not be: "in the 1990s".
     step = 20 if text.text[match.end("x") :][:1] == "s" else 3
     return [Splice(*match.span("x"), str(year - step))]
 
@@ -166,7 +171,7 @@ def replace_name(text: EditableText, place: FoundPlace, rule: EditRule, table: E
     here = OwnPhrase(token.form, frozenset(part.form for part in text.tokens))
     if table.own_phrases and (own := table.own_phrases.choose(find_name_class(token.form, rule.words), here)):
         return [Splice(token.start, token.end, own.text)]
-    name = find_successor(token.form, rule.words.get, text.text.__contains__)
+    name = choose_listed(token.form, rule.words, is_there=lambda other: other in text.text)
     return [Splice(token.start, token.end, name)]
 
 

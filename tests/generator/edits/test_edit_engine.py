@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sentprobe.generator.edits.edit_engine import NO_PARSE, NO_PATTERN, edit_text
 from sentprobe.generator.edits.edit_table import load_table
 from sentprobe.generator.edits.edit_text import EditableText, RefusalError, build_editable_text
+from sentprobe.generator.edits.word_changes import choose_listed
 
 TABLE = load_table("en")
 DEFAULT = TABLE.choose_rules()
@@ -168,6 +169,36 @@ def test_any_parse_gives_edits_or_a_reason(rows: list[tuple[str, str, str, int]]
 def test_any_text_without_a_parse_gives_edits_or_a_reason(text: str) -> None:
     edits, reason = edit_text(EditableText(text), EVERY, TABLE)
     assert bool(edits) != bool(reason)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_listed_words_give_way_to_a_word_of_their_own_circle(language: str) -> None:
+    """Else a word could be replaced by another spelling of itself, and the search could have no end."""
+    lists = [rule.words for rule in load_table(language).rules if rule.change in {"listed", "name"}]
+    assert lists
+    for words in lists:
+        for word, new in words.items():
+            assert choose_listed(word, words, is_there=lambda _: False) == new
+            with pytest.raises(RefusalError, match="the text has all words"):
+                choose_listed(word, words, is_there=lambda _: True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is 5 km in miles or in kilometers?",
+        "Is 5 km more than 3 miles?",
+        "The track is 5km (3 miles).",
+        "Is 5 lbs more than 2 kg?",
+        "Does it cost $0?",
+        "Is 0.0 kg the weight?",
+        "Is it free below 00 km?",
+    ],
+)
+def test_equal_units_and_zeros_are_refused(text: str) -> None:
+    edits, reason = edit_text(EditableText(text), TABLE.choose_rules(["unit"]), TABLE)
+    assert edits == []
+    assert reason
 
 
 @given(st.integers(2, 999), st.sampled_from(["users", "days", "GB", "%", "miles"]))
