@@ -49,6 +49,8 @@ class LogicalNotation(StrEnum):
 HELD_OUT_WORDS = 3
 """Least number of words that the lexical split holds out in each way; one in ten words if these are more."""
 MAX_TRAINED_DEPTH, MAX_DEPTH = 2, 5
+MAX_CLAUSES = 50_000
+"""Number of sampled clauses after which a sentence counts as impossible; English vocabularies need 250."""
 MODIFIED = "relative clause"
 DEPTH = "depth"
 
@@ -177,10 +179,16 @@ class EventSampler:
 
     def __init__(self, lexicon: Lexicon, vocabulary: str, *, seed: int) -> None:
         self._words = _collect_words(lexicon, vocabulary)
+        self._vocabulary = vocabulary
         self._random = random.Random(seed)
+        self._clauses = 0
 
     def sample(self, depth: int) -> Event:
-        """Return an event whose relative clauses are nested *depth* deep; 0: it has none."""
+        """Return an event whose relative clauses are nested *depth* deep; 0: it has none.
+
+        Raises UsageError if the words seem too few.
+        """
+        self._clauses = 0
         while True:
             event = self._sample_clause(depth, None, set())
             if event is not None:
@@ -188,6 +196,9 @@ class EventSampler:
 
     def _sample_clause(self, depth: int, head: str | None, used: set[str]) -> Event | None:
         """Return a clause, with a gap for the noun *head* in a relative clause; None if the words do not fit."""
+        self._clauses += 1
+        if self._clauses > MAX_CLAUSES:
+            raise UsageError(f"the vocabulary {self._vocabulary!r} has too few words for clauses nested so deep")
         choose = self._random.choice
         frame = self._random.choices(
             [*self._words.verbs], [2 if f is Frame.TRANSITIVE else 1 for f in self._words.verbs]

@@ -13,7 +13,7 @@ from sentprobe.generator.events.event import Event, Participant, RelativeClause
 from sentprobe.generator.pairs import compositional_splits as cs
 from sentprobe.generator.pairs.logical_forms import read_logical_form, read_variable_free, to_event
 from sentprobe.generator.sentences.parse import parse
-from sentprobe.lexicon import english, german
+from sentprobe.lexicon import english, german, read_lexicon_text
 
 WrittenSplit: TypeAlias = tuple[cs.CompositionalSplit, Path]
 """A split, and the folder of its files."""
@@ -145,4 +145,8 @@ def test_too_small_requests_are_refused(tmp_path: Path) -> None:
         cs.write_split(cs.CompositionalSplit.LEXICAL, english(), "everyday", tmp_path / "a", n=10)
     with pytest.raises(UsageError, match="logical forms are for English sentences, not German"):
         cs.write_split(cs.CompositionalSplit.LEXICAL, german(), "everyday", tmp_path / "b", n=10)
+    text = "[noun]\nman = {}\nboy = {}\n[transitive]\nhelp = {}\nsee = {}\n[intransitive]\nsleep = {}\n"
+    few = read_lexicon_text(text, "few")
+    with pytest.raises(UsageError, match="the vocabulary 'all' has too few words for clauses nested so deep"):
+        cs.write_split(cs.CompositionalSplit.RECURSIVE, few, "all", tmp_path / "c", n=10)
     assert not [*tmp_path.iterdir()]
