@@ -121,6 +121,12 @@ def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
             raise FormatError(f"line {number}: {error}") from None
 
 
+def shorten_line(text: str, limit: int = 40) -> str:
+    """Return *text* on one line, cut off after *limit* characters."""
+    text = " ".join(text[: 4 * limit].split())
+    return text if len(text) <= limit else text[:limit] + "..."
+
+
 def split_at_blanks(line: str) -> list[str]:
     """Return the fields of a line, which ASCII blanks separate; a no-break space is part of a field."""
     return _FIELD.findall(line)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from sentprobe.common.errors import FormatError, SentprobeError, UsageError, first_line, format_count, get_own_version
 from sentprobe.common.files import atomic_path
+from sentprobe.common.reading import shorten_line
 from sentprobe.common.values import check_record, parse_json
 from sentprobe.probes.corpus.parsers import NO_PARSER, Parser, ParserError, ParserOutcome, load_parser
 from sentprobe.probes.corpus.sources import FORMATS, Chunk, RawText, ReadPiece, TextUnit, find_file_language
@@ -39,7 +40,6 @@ from sentprobe.probes.corpus.trees import (
     Mistake,
     ParsedSentence,
     restore_written_forms,
-    shorten,
     straighten,
     straighten_word,
     unescape_word,
@@ -117,7 +117,7 @@ def _build_row(outcome: ParsedSentence | Mistake, source: str, place: int, recip
         language = recipe.language or find_file_language(source)
         return build_row(replace(outcome, source=source, place=place), universal=recipe.universal, language=language)
     except RowError as error:
-        return Mistake(0, str(error), shorten(" ".join(outcome.tokens)))
+        return Mistake(0, str(error), shorten_line(" ".join(outcome.tokens)))
 
 
 def _iterate_outcomes(chunk: Chunk, recipe: AnalysisRecipe) -> Iterator[tuple[int, ParsedSentence | Mistake]]:
@@ -139,7 +139,7 @@ def _iterate_outcomes(chunk: Chunk, recipe: AnalysisRecipe) -> Iterator[tuple[in
 def _restore_written(outcome: ParserOutcome, raw: RawText) -> ParsedSentence | Mistake:
     """Add the original spelling of the tokens to a parse, or return a mistake if *outcome* is an error message."""
     if isinstance(outcome, str):
-        return Mistake(0, outcome, shorten(" ".join(raw.written) or raw.text))
+        return Mistake(0, outcome, shorten_line(" ".join(raw.written) or raw.text))
     return replace(outcome, written=raw.written) if raw.written else outcome
 
 
@@ -252,7 +252,7 @@ def _parse_guarded(parse: Callable[[], Sequence[ParserOutcome]], *, count: int) 
     except SentprobeError:
         raise
     except Exception as error:
-        return [f"{type(error).__name__}: {shorten(str(error), 200)}"] if count == 1 else []
+        return [f"{type(error).__name__}: {shorten_line(str(error), 200)}"] if count == 1 else []
 
 
 Digests = NDArray[np.uint64]

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias, cast
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
+from sentprobe.common.conllu import read_head
 from sentprobe.common.errors import (
     FormatError,
     SentprobeError,
@@ -36,11 +37,12 @@ from sentprobe.common.reading import (
     limit_unpacking,
     open_input,
     report_parquet_errors,
+    shorten_line,
     unpack_streams,
 )
 from sentprobe.common.values import BadSyntaxError, format_json, parse_json
-from sentprobe.probes.corpus.tree_files import FilePiece, read_block, read_head, read_trees, split_trees
-from sentprobe.probes.corpus.trees import Mistake, ParsedSentence, shorten
+from sentprobe.probes.corpus.tree_files import FilePiece, read_block, read_trees, split_trees
+from sentprobe.probes.corpus.trees import Mistake, ParsedSentence
 
 MAX_PARAGRAPH = 100_000
 """The number of characters after which a paragraph is cut at the end of a line."""
@@ -168,7 +170,7 @@ def _read_generated(piece: FilePiece, columns: Mapping[str, Any], tree: object) 
 
 
 def _make_mistake(piece: FilePiece, message: str) -> Mistake:
-    return Mistake(piece.line, message, shorten(piece.text))
+    return Mistake(piece.line, message, shorten_line(piece.text))
 
 
 PARQUET = "parquet"

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from sentprobe.common.errors import SentprobeError
+from sentprobe.common.reading import shorten_line
 
 _APOSTROPHES = "\u2018\u2019\u201a\u201b\u2032\u2039\u203a\u02bc\u00b4\uff07"
 _QUOTE_MARKS = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02"
@@ -325,7 +326,7 @@ def _parse_arrays(text: str) -> tuple[list[str], list[int], list[int], list[str]
 def _make_piece_error(text: str, number: int) -> TreeError:
     """Return the error at the bracket or word with this *number*, counted from 0, in *text*."""
     piece = next(match for count, match in enumerate(_TOKEN_PATTERN.finditer(text)) if count == number)
-    shown = shorten(piece[4] or piece[0])
+    shown = shorten_line(piece[4] or piece[0])
     if piece[4]:
         message = f"the word {shown!r} has no tag (expected a word as '(TAG word)')"
     elif piece[3] and text.count("(", 0, piece.start()) == text.count(")", 0, piece.start()):
@@ -340,13 +341,7 @@ def _make_piece_error(text: str, number: int) -> TreeError:
 def describe_unclosed(text: str, count: int) -> str:
     """Return an error message: *count* brackets of the tree in *text* are not closed."""
     brackets = "a bracket is" if count == 1 else f"{count} brackets are"
-    return f"{brackets} not closed in the tree that begins {shorten(text)!r}"
-
-
-def shorten(text: str, limit: int = 40) -> str:
-    """Return *text* on one line, cut off after *limit* characters."""
-    text = " ".join(text[: 4 * limit].split())
-    return text if len(text) <= limit else text[:limit] + "..."
+    return f"{brackets} not closed in the tree that begins {shorten_line(text)!r}"
 
 
 _strip_index = lru_cache(10_000)(partial(_INDEX.sub, ""))
