@@ -76,11 +76,14 @@ def train(
         return
     architecture, names = _choose_objectives(architecture, objective or [])
     require_libraries("torch", "lightning_fabric")
+    from sentprobe.probes.encoders.network import NETWORKS
     from sentprobe.probes.training import objectives
 
     given_options = map_given_options(context)
     if "order" in given_options:
         raise UsageError(f"--order is for {specs.NGRAM}, not for {architecture[0]}")
+    if options.trees and not any(kind in NETWORKS and NETWORKS[kind].reads_trees for kind in architecture):
+        raise UsageError(f"--trees is for tree-lstm, not for {architecture[0]}")
     objectives.reject_unused_options([*map(objectives.find_objective, names)], given_options)
     learned = _plan_objectives(names, options)
     probing = _build_probing_plan(options)
@@ -209,6 +212,7 @@ def _build_plan(
     probing: "ProbingPlan | None",
 ) -> "TrainingPlan":
     from sentprobe.probes.encoders.architecture import Architecture
+    from sentprobe.probes.encoders.network import NETWORKS
     from sentprobe.probes.runs.encoder_training import TrainingPlan
     from sentprobe.probes.training.schedule import find_training_preset
 
@@ -232,6 +236,7 @@ def _build_plan(
         vectors=vectors,
         frozen=bool(vectors) if options.frozen is None else options.frozen,
         reverse=preset.reverse,
+        trees=options.trees if NETWORKS[architecture].reads_trees else None,
         options=_choose_objective_options(preset, options, seed),
         settings=_choose_settings(architecture, preset, options, seed),
         probing=probing,

@@ -69,6 +69,10 @@ class TrainOptions:
     hidden: Annotated[int, encoder_option(help="Hidden units per direction (gated-conv: per convolution).")] = 512
     layers: Annotated[int, encoder_option(help="Number of layers. Default: 1; gated-conv: 8.", show_default=False)] = 0
     inputs: Annotated[int | None, encoder_option(help="Width of word vectors (300 without --vectors).")] = None
+    trees: Annotated[
+        Path | None,
+        detail_option(metavar="FILE", help="For tree-lstm: CoNLL-U. Default: exact trees of generated sentences."),
+    ] = None
     words: Annotated[int, detail_option(help="Vocabulary: the N most frequent words.")] = 50_000
     order: Annotated[int, detail_option(help="For ngram: maximum number of words in an n-gram.")] = 5
 

@@ -21,6 +21,7 @@ DEFAULT_LAYERS: Mapping[str, int] = {
     "gated-conv": 8,
     "gru-uni": 1,
     "gru-bi": 1,
+    "tree-lstm": 1,
     "cbow": 1,
 }
 """Kinds of networks, such as ``lstm``, with their default numbers of layers."""

@@ -111,6 +111,7 @@ _UNTRAINED_NETWORKS = {
     "gated-conv": "gated convolutions with max pooling",
     "gru-uni": "GRU, its last state",
     "gru-bi": "bidirectional GRU, last state of each direction",
+    "tree-lstm": "child-sum Tree-LSTM over dependencies",
 }
 
 ENCODERS = (

@@ -1,9 +1,9 @@
-"""Networks that compute a sentence vector from word vectors: recurrent, convolutional and averaging."""
+"""Networks that compute a sentence vector from word vectors: recurrent, over trees, convolutional and averaging."""
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import torch
 from torch import nn
@@ -21,6 +21,8 @@ class Network(nn.Module, ABC):
     """Width of the sentence vector."""
     halves: tuple[Half, ...] = ()
     """The directions in which the two halves of the sentence vector are read; empty if they are not apart in it."""
+    reads_trees: ClassVar[bool] = False
+    """Whether ``forward`` needs a third argument, the heads of the words."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -196,6 +198,103 @@ class SelfAttentive(Recurrent):
         return (weights.transpose(1, 2) @ states).flatten(1)
 
 
+class TreeLayer(nn.Module):
+    """A layer of a child-sum Tree-LSTM: the equations 2 to 8 of Tai et al. (2015, section 3.1)."""
+
+    def __init__(self, inputs: int, hidden: int) -> None:
+        super().__init__()
+        # The names of these attributes are in files of weights, so they must not change.
+        self.words = nn.Linear(inputs, 4 * hidden)
+        self.child_sum = nn.Linear(hidden, 3 * hidden, bias=False)
+        self.forget = nn.Linear(hidden, hidden, bias=False)
+
+    def forward(self, vectors: torch.Tensor, levels: Sequence[torch.Tensor], parents: torch.Tensor) -> torch.Tensor:
+        """Return the states of n words, (n, hidden).
+
+        - vectors: the words' inputs, (n, inputs)
+        - levels: the rows of the words at each depth, the deepest first and the roots last
+        - parents: the row of each word's head, (n,); that of a root is not read
+        """
+        hidden = self.forget.in_features
+        gates, forget_gates = self.words(vectors).to(vectors.dtype).split((3 * hidden, hidden), dim=1)
+        # For each word: its state, the sum of its children's states, and what it keeps of their cells.
+        shape = (len(vectors), hidden)
+        states, sums, kept = vectors.new_zeros(shape), vectors.new_zeros(shape), vectors.new_zeros(shape)
+        for rows in levels:
+            gate, output, update = (gates[rows] + self.child_sum(sums[rows])).to(vectors.dtype).chunk(3, dim=1)
+            cells = gate.sigmoid() * update.tanh() + kept[rows]
+            level_states = output.sigmoid() * cells.tanh()
+            states.index_copy_(0, rows, level_states)
+            if rows is not levels[-1]:
+                above = parents[rows]
+                forget = (forget_gates[above] + self.forget(level_states)).to(vectors.dtype).sigmoid()
+                sums.index_add_(0, above, level_states)
+                kept.index_add_(0, above, forget * cells)
+        return states
+
+
+def group_by_depth(heads: torch.Tensor, lengths: torch.Tensor) -> list[torch.Tensor]:
+    """Return the rows of the words of b trees, heads (b, time), by depth: the deepest first, the b roots last.
+
+    A word's row is its place in ``heads.flatten()``.
+
+    >>> [rows.tolist() for rows in group_by_depth(torch.tensor([[2, 0, 2], [0, 0, 0]]), torch.tensor([3, 1]))]
+    [[0, 2], [1, 3]]
+    """
+    steps = functional.pad(heads, (1, 0))  # from the number of a word to that of its head; the root's leads to itself
+    depths, above = torch.zeros_like(heads), heads
+    for _ in range(heads.shape[1]):
+        depths += above > 0
+        above = steps.gather(1, above)
+    is_word = torch.arange(heads.shape[1]) < lengths[:, None]
+    depths = depths.masked_fill(~is_word.to(heads.device), -1).flatten()
+    return [(depths == depth).nonzero()[:, 0] for depth in range(int(depths.max()), -1, -1)]
+
+
+class TreeLstm(Network):
+    """``tree-lstm``: a child-sum Tree-LSTM over dependencies (Tai et al. 2015, section 3.1), the state of the root.
+
+    A word adds up its children's states, so that their order, and whether they stand before it, changes nothing.
+    """
+
+    reads_trees = True
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__(architecture)
+        self.dim = architecture.hidden
+        widths = (architecture.inputs, *(self.dim for _ in range(architecture.layers - 1)))
+        self.layers = nn.ModuleList(TreeLayer(width, self.dim) for width in widths)
+
+    @staticmethod
+    def count_weights(architecture: Architecture) -> int:
+        """Return the number of weights, including biases."""
+        hidden, layers = architecture.hidden, architecture.layers
+        below = architecture.inputs + (layers - 1) * hidden
+        return 4 * hidden * (below + layers * (hidden + 1))
+
+    def sample_weights(self, generator: torch.Generator) -> None:
+        """Set uniform random weights, between the same bounds as those of an LSTM."""
+        bound = 1 / math.sqrt(self.dim)
+        for weight in self.parameters():
+            nn.init.uniform_(weight, -bound, bound, generator=generator)
+
+    def forward(self, vectors: torch.Tensor, lengths: torch.Tensor, heads: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the state of each root in the last layer, (b, hidden); a layer reads the states of the layer below.
+
+        - heads: the number of each word's head, from 1, (b, time) int64; 0 for the only root of a sentence, and for
+          padding
+        """
+        assert heads is not None
+        count, time, _ = vectors.shape
+        levels = group_by_depth(heads, lengths)
+        parents = (torch.arange(0, count * time, time, device=heads.device)[:, None] + heads - 1).flatten()
+        states = vectors.flatten(0, 1)  # (b * time, inputs)
+        for layer in self.layers:
+            states = layer(states, levels, parents)
+        roots: torch.Tensor = states[levels[-1]]
+        return roots
+
+
 KERNEL_WIDTH = 3
 MAX_POSITIONS = 1024
 """Number of position vectors; the last vector also serves all later positions."""
@@ -296,6 +395,7 @@ class Average(Network):
 NETWORKS: Mapping[str, type[Network]] = {
     **dict.fromkeys(RECURRENT_KINDS, Recurrent),
     "bilstm-att": SelfAttentive,
+    "tree-lstm": TreeLstm,
     "gated-conv": GatedConvolutions,
     "cbow": Average,
 }

@@ -64,8 +64,11 @@ class WordVectors:
     _warned: set[str] = field(default_factory=set, repr=False, compare=False)
     """The unknown words that the logged warning counts; empty if no warning was logged."""
 
-    def look_up(self, sentences: Sequence[str]) -> Iterator[Vectors]:
-        """Yield each sentence's known word vectors, (words, dim). Raises EncoderError if a sentence has none."""
+    def look_up(self, sentences: Sequence[str], *, leaves_out: bool = True) -> Iterator[Vectors]:
+        """Yield each sentence's word vectors, (words, dim). Raises EncoderError if a sentence has none.
+
+        - leaves_out: whether unknown words are left out; otherwise, their vectors are 0
+        """
         new = {word for sentence in sentences for word in sentence.split()} - self._looked_up.keys()
         self._looked_up.update((word, self.find(word)) for word in new)
         if not self._warned and (notes := self.notes):
@@ -75,6 +78,10 @@ class WordVectors:
             vectors = [vector for word in sentence.split() if (vector := self._looked_up[word]) is not None]
             if not vectors:
                 raise EncoderError(f"no word of the sentence {sentence!r} is in {self.source}")
+            if len(vectors) < len(sentence.split()) and not leaves_out:
+                zeros = np.zeros(self.dim, np.float32)
+                found = map(self._looked_up.__getitem__, sentence.split())
+                vectors = [zeros if vector is None else vector for vector in found]
             yield np.stack(vectors)
 
     def average_words(self, texts: Sequence[str]) -> Vectors:

@@ -25,6 +25,8 @@ from sentprobe.probes.encoders import architecture as config
 from sentprobe.probes.encoders.architecture import Architecture
 from sentprobe.probes.encoders.models import trained
 from sentprobe.probes.encoders.models.trained import TrainedEncoder, TrainedOptions, TrainingPoint
+from sentprobe.probes.encoders.network import NETWORKS
+from sentprobe.probes.encoders.sentence_trees import load_trees
 from sentprobe.probes.encoders.word_vectors import WordVectors, read_word_vectors
 from sentprobe.probes.generated.tasks import TASKS
 from sentprobe.probes.results import store
@@ -111,6 +113,8 @@ class TrainingPlan:
     """The initial word vectors: a file, or SKIP_GRAM to learn them from the texts; empty means random vectors."""
     frozen: bool = False
     reverse: bool = False
+    trees: Path | None = None
+    """A CoNLL-U file, for a network that reads trees; None: the exact trees of generated sentences."""
     options: ObjectiveOptions
     settings: loop.TrainingSettings
     probing: ProbingPlan | None = None
@@ -194,6 +198,7 @@ def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
         | {name: _join_values(plan.objectives, name) for name in ("format", "columns", "document")}
         | {"events": plan.events, "words": plan.words}
         | {"vectors": vectors, "frozen": plan.frozen, "reverse": plan.reverse}
+        | ({"trees": _digest_path(plan.trees)} if plan.trees else {})
         | _flatten_fields(plan.settings.optimizer, kind="optimizer")
         | {"devices": machine.devices, "precision": devices_and_precision.choose_precision(machine).value}
         | {name: value for name, value in _flatten_fields(plan.options).items() if name != "place"}
@@ -355,6 +360,8 @@ _INPUT_FIELDS: Mapping[TextKind, tuple[str, ...]] = {
 def make_model(plan: TrainingPlan, texts: Mapping[str, Any]) -> trained.SentenceModel:
     """Return the untrained model. Raises UsageError if the width of word vectors is not the model's input width.
 
+    Raises EncoderError if the model reads trees, and a sentence has none.
+
     - texts: the training texts of each objective
     """
     columns = (
@@ -364,6 +371,10 @@ def make_model(plan: TrainingPlan, texts: Mapping[str, Any]) -> trained.Sentence
     )
     sentences = [*chain.from_iterable(columns)]
     vocabulary = learn_vocabulary(sentences, words=plan.words, lower=plan.text_options.lower, reverse=plan.reverse)
+    if NETWORKS[plan.architecture.kind].reads_trees:
+        trees = load_trees(trees=str(plan.trees or ""))
+        trees.find_heads(sentences)  # counts all that have none
+        vocabulary = replace(vocabulary, trees=trees)
     vectors: WordVectors | None = None
     if plan.vectors == SKIP_GRAM:
         inputs = plan.architecture.inputs

@@ -154,6 +154,7 @@ def check_same_training(folder: Path, stored_identity: Identity, identity: Ident
 DIGEST_DIFFERENCES: Mapping[str, str] = {
     "corpus": "other texts in --corpus or --parallel",
     "vectors": "other word vectors (--vectors)",
+    "trees": "other trees (--trees)",
     "punkt": "other parameters of Punkt (--punkt)",
 }
 """For each value that the identity stores as a digest, the text of the error message if the value differs."""

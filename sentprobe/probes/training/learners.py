@@ -88,7 +88,8 @@ def prepare_sequences(
 
 def prepare_autoencoder(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare the objective ``autoencoder``: generate a sentence from its own vector."""
-    return prepare_sequences(texts.texts, [texts.texts], Metric.BLEU, model, options, validate_permuted=True)
+    has_trees = model.network.reads_trees  # permuted sentences have none
+    return prepare_sequences(texts.texts, [texts.texts], Metric.BLEU, model, options, validate_permuted=not has_trees)
 
 
 def permute_words(text: str, seed: tuple[int, ...]) -> str:
@@ -97,7 +98,9 @@ def permute_words(text: str, seed: tuple[int, ...]) -> str:
 
 
 def prepare_denoising(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``denoising``: restore a sentence from a noisy version (SDAE, Hill et al. 2016)."""
+    """Prepare ``denoising``: restore a sentence from a noisy version (SDAE, Hill et al. 2016). Raises UsageError."""
+    if model.network.reads_trees:
+        raise UsageError(f"denoising changes sentences, which then have no tree for {model.architecture.kind}")
     noise = DropAndSwap(options.drop, options.swap)
     return prepare_sequences(texts.texts, [texts.texts], Metric.BLEU, model, options, noise=noise)
 

@@ -5,10 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from helpers.encoders.sentence_models import write_trees
 from helpers.in_process import Command, check_refusal, check_success
 from helpers.processes import ENVIRONMENT
 from helpers.trainings.train_command import TINY, WEIGHTS, Train, contents
+
+from sentprobe.probes.encoders.kinds import make_encoder
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -104,6 +108,38 @@ def test_language_model_may_learn_more(command: Command, train: Train, sentences
     objectives = ("--objective", "next-word", "--objective", "autoencoder", "--codes", 300)
     check_success(train("lstm", *objectives, "--inputs", 4, "--corpus", sentences, "-o", tmp_path / "lm"))
     check_success(command("lm", tmp_path / "lm", "--pairs", tmp_path / "pairs.jsonl"))
+
+
+def test_trees_pass_through_objectives(train: Train, tmp_path: Path) -> None:
+    texts = [f"the {word} dog saw a cat" for word in "abcdefghijklmnopqrst"]
+    corpus, pairs = tmp_path / "corpus.conllu", tmp_path / "pairs.jsonl"
+    write_trees(corpus, [(text, (3, 3, 4, 0, 6, 4)) for text in texts])
+    rows = ({"premise": text, "hypothesis": texts[i - 1], "label": i % 3} for i, text in enumerate(texts))
+    pairs.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    objectives = ("--objective", "nli", "--objective", "autoencoder", "--codes", 300)
+    corpora = ("--corpus", f"nli={pairs}", "--corpus", f"autoencoder={corpus}")
+    arguments = ("tree-lstm", *objectives, *corpora, "--lower", "--preset", "adi")
+    check_success(train(*arguments, "--trees", corpus, "--steps", 2, "-o", tmp_path / "whole"))
+    for steps in (1, 2):
+        check_success(train(*arguments, "--trees", corpus, "--steps", steps, "-o", tmp_path / "part"))
+    assert contents(tmp_path / "part", *WEIGHTS) == contents(tmp_path / "whole", *WEIGHTS)
+    message = "the grammar (en) has no tree for the sentence 'the a dog saw a cat' (60 of 60 requested"
+    check_refusal(train(*arguments, "-o", tmp_path / "none"), message, 1, progress=True)
+    write_trees(tmp_path / "other.conllu", [(text, (3, 3, 4, 0, 4, 4)) for text in texts])
+    outcome = train(*arguments, "--trees", tmp_path / "other.conllu", "-o", tmp_path / "part")
+    check_refusal(outcome, "its training has other trees (--trees)")
+    assert make_encoder(str(tmp_path / "whole")).encode(["the man slept"]).shape == (1, 4)
+    encoder = make_encoder(f"trained:{tmp_path / 'whole'}?trees={corpus}")
+    assert np.isfinite(encoder.encode(texts)).all()
+
+
+def test_trees_are_for_networks_and_objectives_that_use_them(train: Train, sentences: Path, tmp_path: Path) -> None:
+    arguments = ("--objective", "denoising", "--codes", 300, "-o", tmp_path / "enc", "--corpus")
+    outcome = train("lstm", *arguments, sentences, "--trees", sentences)
+    check_refusal(outcome, "--trees is for tree-lstm, not for lstm")
+    sentences.write_text("the man slept\nthe women slept\n")
+    message = "denoising changes sentences, which then have no tree for tree-lstm"
+    check_refusal(train("tree-lstm", *arguments, sentences), message, progress=True)
 
 
 BOTH = "lstm --objective nli --objective autoencoder"

@@ -8,7 +8,7 @@ The encoder ``trained:``, which loads a sentence model that ``probe train`` trai
 import hashlib
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from sentprobe.common import reading
 from sentprobe.common.errors import FormatError, UsageError, first_line, folder_part_error
 from sentprobe.common.specs import Spec, read_options
 from sentprobe.common.values import check_record
+from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.probes.encoders.architecture import (
     CONFIG_FILE,
     Architecture,
@@ -38,6 +39,7 @@ from sentprobe.probes.encoders.models.model_loading import (
 )
 from sentprobe.probes.encoders.models.untrained import encode_by_length
 from sentprobe.probes.encoders.network import NETWORKS, check_weights, make_network
+from sentprobe.probes.encoders.sentence_trees import SentenceTrees, load_trees
 from sentprobe.probes.encoders.word_vectors import WordVectors, list_some_words, note_unknown_words
 
 log = logging.getLogger(__name__)
@@ -62,6 +64,8 @@ class ModelVocabulary:
     """Whether sentences are converted to lower case before the look-up."""
     reverse: bool = False
     """Whether the model reads sentences from the last word to the first (Adi et al. 2017, appendix I)."""
+    trees: SentenceTrees | None = field(default=None, repr=False, compare=False)
+    """The trees of sentences, for a network that reads them."""
     rows: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -74,8 +78,24 @@ class ModelVocabulary:
         object.__setattr__(self, "rows", rows)
 
     def find_ids(self, sentence: str) -> list[int]:
-        """Return the row of each word's vector; UNKNOWN for words outside the vocabulary."""
-        return [self.rows.get(word, UNKNOWN) for word in self.tokenize(sentence)]
+        """Return the row of each word's vector; UNKNOWN for words outside the vocabulary.
+
+        With ``trees``, the number of the word's head times :attr:`row_count` is added to it, so that trees pass through
+        every objective as word numbers do; :meth:`SentenceModel.forward` separates them. Raises EncoderError if the
+        sentence has no tree.
+        """
+        ids = [self.rows.get(word, UNKNOWN) for word in self.tokenize(sentence)]
+        if self.trees is None or not ids:
+            return ids
+        (heads,) = self.trees.find_heads([sentence])
+        if self.reverse:
+            heads = tuple(head and len(heads) + 1 - head for head in reversed(heads))
+        return [row + head * self.row_count for row, head in zip(ids, heads, strict=True)]
+
+    @property
+    def row_count(self) -> int:
+        """Number of word vectors, including special ones."""
+        return SPECIAL_ROWS + len(self.words)
 
     def tokenize(self, sentence: str) -> list[str]:
         """Return the words of a sentence, in lower case if ``lower``, and from the last to the first if ``reverse``."""
@@ -91,8 +111,7 @@ class SentenceModel(nn.Module):
         self.vocabulary = vocabulary
         self.architecture = architecture
         self.frozen = frozen
-        rows = SPECIAL_ROWS + len(vocabulary.words)
-        self.words = nn.Embedding(rows, architecture.inputs, padding_idx=PADDING)
+        self.words = nn.Embedding(vocabulary.row_count, architecture.inputs, padding_idx=PADDING)
         self.words.weight.requires_grad_(not frozen)
         self.network = NETWORKS[architecture.kind](architecture)
 
@@ -104,10 +123,14 @@ class SentenceModel(nn.Module):
     def forward(self, ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Return the vectors of b sentences, (b, dim).
 
-        - ids: row of each word's vector, (b, time) int64, padded with PADDING
+        - ids: the number of each word, by :meth:`ModelVocabulary.find_ids`, (b, time) int64, padded with PADDING
         - lengths: number of words of each sentence, (b,) int64 on the CPU, from 1 to time
         """
-        vectors: torch.Tensor = self.network(self.words(ids), lengths)
+        trees = []
+        if self.network.reads_trees:
+            trees = [ids // self.vocabulary.row_count]
+            ids = ids % self.vocabulary.row_count
+        vectors: torch.Tensor = self.network(self.words(ids), lengths, *trees)
         return vectors
 
     def word_vectors(self, words: Sequence[str]) -> Vectors:
@@ -203,8 +226,11 @@ def write_sentence_model(model: SentenceModel, folder: Path, record: Mapping[str
     write_config(config, folder)
 
 
-def load_sentence_model(folder: Path) -> SentenceModel:
-    """Load a sentence model from its folder, on the CPU and in evaluation mode. Raises UsageError or EncoderError."""
+def load_sentence_model(folder: Path, *, trees: SentenceTrees | None = None) -> SentenceModel:
+    """Load a sentence model from its folder, on the CPU and in evaluation mode. Raises UsageError or EncoderError.
+
+    - trees: the trees of sentences, for a network that reads them
+    """
     config = read_config(folder)
     check_size(config.architecture, words=config.words)
     try:
@@ -217,6 +243,7 @@ def load_sentence_model(folder: Path) -> SentenceModel:
             f"{folder / WEIGHTS}: has {size:,} bytes; by {CONFIG_FILE}, it must have {expected_bytes:,} and a header"
         )
     vocabulary = read_part(folder / WORDS, lambda text: _parse_vocabulary(text, config))
+    vocabulary = replace(vocabulary, trees=trees)
     with torch.device("meta"):
         model = SentenceModel(vocabulary, config.architecture, frozen=config.frozen)
     weights = read_part(folder / WEIGHTS, lambda content: _parse_weights(content, model, config))
@@ -266,6 +293,15 @@ class TrainedOptions:
     batch: int = 256
     device: str = ""
     """A PyTorch device, such as ``cuda:1``; empty: a GPU if there is one, else the CPU."""
+    trees: str = ""
+    """For ``tree-lstm``: path of a CoNLL-U file with trees; empty: the exact trees of generated sentences."""
+    lexicon: str = ""
+    """For ``tree-lstm``: the lexicon file of generated sentences; empty: the built-in lexicon."""
+    language: str = ENGLISH.code
+    """For ``tree-lstm``: the language of generated sentences."""
+
+
+TREE_OPTIONS = ("trees", "lexicon", "language")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,19 +343,22 @@ class TrainedEncoder:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on the words encoded so far that are not in the vocabulary; empty if there are none."""
+        """A note on the words encoded so far that are not in the vocabulary, if there are any, and those on trees."""
         unknown = self._seen - self._model.vocabulary.rows.keys()
         effect = f"are not in the vocabulary of {self.name} and are read as an unknown word"
-        return note_unknown_words(unknown, total=len(self._seen), effect=effect)
+        trees = self._model.vocabulary.trees
+        return note_unknown_words(unknown, total=len(self._seen), effect=effect) + (trees.notes if trees else ())
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the sentence vectors, (n, dim) float32. Raises EncoderError if a sentence has no words."""
+        """Return the sentence vectors, (n, dim) float32. Raises EncoderError if a sentence has no words or tree."""
         vocabulary = self._model.vocabulary
         for sentence in sentences:
             words = vocabulary.tokenize(sentence)
             if not words:
                 raise EncoderError(f"{self.name}: the sentence {sentence!r} has no words")
             self._seen.update(words)
+        if vocabulary.trees:
+            vocabulary.trees.find_heads(sentences)  # counts all that have none
         ids = [*map(vocabulary.find_ids, sentences)]
         return encode_by_length(ids, self._model, batch=self._batch, dim=self._model.dim, device=self._device)
 
@@ -330,24 +369,32 @@ class TrainedEncoder:
 
 
 def compute_fingerprint(model: SentenceModel) -> str:
-    """Return a digest of a sentence model: its weights, sizes and vocabulary."""
+    """Return a digest of a sentence model: its weights, sizes and vocabulary, and its trees if it reads any."""
     content = hashlib.sha256()
     for name, weight in model.state_dict().items():
         content.update(f"{name} {tuple(weight.shape)}".encode())
         content.update(weight.cpu().numpy().tobytes())
     sizes, vocabulary = asdict(model.architecture).items(), model.vocabulary
-    return digest("trained", *sizes, vocabulary.lower, vocabulary.reverse, *vocabulary.words, content.hexdigest())
+    trees = [vocabulary.trees.fingerprint] if vocabulary.trees else []
+    parts = (vocabulary.lower, vocabulary.reverse, *vocabulary.words, content.hexdigest())
+    return digest("trained", *sizes, *parts, *trees)
 
 
 def build_trained(spec: Spec) -> TrainedEncoder:
     """Build the encoder of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
     options = read_options(spec, TrainedOptions())
     folder = Path(spec.argument).expanduser()
-    record = read_config(folder).record
+    config = read_config(folder)
+    record = config.record
     point = TrainingPoint(**{name: record[name] for name in ("family", "step", "epoch") if name in record})
     try:
         check_record(point, "record")
     except FormatError as error:
         raise EncoderError(f"{folder / CONFIG_FILE}: {error}") from None
-    model = load_sentence_model(folder)
+    kind, trees = config.architecture.kind, None
+    if NETWORKS[kind].reads_trees:
+        trees = load_trees(**{name: getattr(options, name) for name in TREE_OPTIONS})
+    elif names := [name for name, _ in spec.options if name in TREE_OPTIONS]:
+        raise UsageError(f"{spec.name}: the option {names[0]} is for tree-lstm, not for {kind}")
+    model = load_sentence_model(folder, trees=trees)
     return TrainedEncoder(model, options, name=spec.name, point=point)

@@ -127,6 +127,7 @@ ENCODER_PAPERS: Mapping[str, str] = {
     "bilstm-att": "conneau2017",
     "infersent": "conneau2017",
     "gated-conv": "conneau2018",
+    "tree-lstm": "tai2015",
     "st": "reimers2019",
     "hf": "wolf2020",
 }

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -9,7 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from helpers.encoders.sentence_models import WORDS, pad_rows, save_sentence_model, tiny_sentence_model
+from helpers.encoders.sentence_models import (
+    WORDS,
+    make_chain,
+    pad_rows,
+    save_sentence_model,
+    tiny_sentence_model,
+    write_trees,
+)
 from helpers.in_process import Command
 from helpers.strategies.encoder_strategies import batches
 from helpers.thoroughness import examples
@@ -26,6 +34,7 @@ from sentprobe.probes.encoders.kinds import make_encoder, read_spec
 from sentprobe.probes.encoders.models import trained
 from sentprobe.probes.encoders.models.trained import TrainedEncoder, TrainedOptions, TrainingPoint
 from sentprobe.probes.encoders.network import NETWORKS
+from sentprobe.probes.encoders.sentence_trees import SentenceTrees
 from sentprobe.probes.encoders.word_vectors import read_word_vectors, sample_word_vectors
 
 KINDS = tuple(NETWORKS)
@@ -119,7 +128,7 @@ def test_too_many_weights_are_refused() -> None:
 def test_saved_model_is_read_back(tmp_path: Path, kind: str, frozen: bool) -> None:
     model, folder = tiny_sentence_model(kind, frozen=frozen), tmp_path / "enc"
     save_sentence_model(model, folder, {"step": 3, "objective": "nli"})
-    read = trained.load_sentence_model(folder)
+    read = trained.load_sentence_model(folder, trees=model.vocabulary.trees)
     assert torch.equal(encode(read, *TEXTS), encode(model, *TEXTS))
     assert (read.vocabulary, read.architecture) == (model.vocabulary, model.architecture)
     assert [parameter.requires_grad for parameter in read.parameters()] == [
@@ -263,14 +272,34 @@ def save_trained_encoder(folder: Path, kind: str = "bilstm-max", seed: int = 1, 
 
 @pytest.mark.parametrize("kind", list(NETWORKS))
 def test_encoder_equals_its_model(tmp_path: Path, kind: str) -> None:
-    encoder = make_encoder(f"trained:{save_trained_encoder(tmp_path / 'enc', kind)}?batch=2")
-    model = tiny_sentence_model(kind)
+    model, options = tiny_sentence_model(kind), "batch=2"
+    if model.network.reads_trees:
+        write_trees(tmp_path / "trees.conllu", [(text, make_chain(len(text.split()))) for text in ENCODED])
+        options += f"&trees={tmp_path / 'trees.conllu'}"
+    encoder = make_encoder(f"trained:{save_trained_encoder(tmp_path / 'enc', kind)}?{options}")
     for text, vector in zip(ENCODED, encoder.encode(ENCODED), strict=True):
         ids = torch.tensor([model.vocabulary.find_ids(text)])
         expected = model(ids, torch.tensor([ids.shape[1]]))[0].detach().numpy()
         np.testing.assert_allclose(vector, expected, rtol=1e-5, atol=1e-7)
     assert isinstance(encoder, Encoder)
-    assert encoder.name == f"trained:{tmp_path / 'enc'}?batch=2"
+    assert encoder.name == f"trained:{tmp_path / 'enc'}?{options}"
+
+
+def test_model_reads_heads_with_words() -> None:
+    trees = SentenceTrees("a table", "", {"the man slept": (2, 3, 0)}.get, hint="")
+    vocabulary = trained.ModelVocabulary(("the", "man"), trees=trees)
+    assert vocabulary.row_count == 4
+    assert vocabulary.find_ids("the man slept") == [2 + 2 * 4, 3 + 3 * 4, trained.UNKNOWN]
+    assert replace(vocabulary, reverse=True).find_ids("the man slept") == [trained.UNKNOWN, 3 + 4, 2 + 2 * 4]
+    assert vocabulary.find_ids("") == []
+    with pytest.raises(EncoderError, match="a table has no tree for the sentence 'man the'"):
+        vocabulary.find_ids("man the")
+
+
+def test_trees_are_for_networks_that_read_them(tmp_path: Path) -> None:
+    folder = save_trained_encoder(tmp_path / "enc", "lstm")
+    with pytest.raises(UsageError, match="the option trees is for tree-lstm, not for lstm"):
+        make_encoder(f"trained:{folder}?trees=trees.conllu")
 
 
 @examples(20)

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 import torch
 from helpers.encoders.published_models import Array, lstm_states, sigmoid
+from helpers.encoders.sentence_models import write_trees
 from helpers.strategies.encoder_strategies import batches, sentences
 from helpers.thoroughness import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
-from sentprobe.probes.encoders.encoder import Encoder, digest, get_capabilities
+from sentprobe.probes.encoders.encoder import Encoder, EncoderError, digest, get_capabilities
 from sentprobe.probes.encoders.kinds import make_encoder
 
 
@@ -260,3 +261,39 @@ def test_positions_have_scale_of_words(tmp_path: Path) -> None:
     encoder = make_encoder(f"gated-conv:{path}?hidden=6", seed=0)
     positions = encoder.network.positions(200)  # type: ignore[attr-defined]
     assert positions.std() == pytest.approx(rows.std(), rel=0.1)
+
+
+ACTIVE, EXCHANGED = "the man is helping the old woman", "the old woman is helping the man"
+"""In both trees, man and woman hang from the verb."""
+
+
+def test_tree_lstm_sees_trees_alone() -> None:
+    sentences = [ACTIVE, EXCHANGED, "the man is being helped by the old woman", "the woman is helping the old man"]
+    first, exchanged, passive, moved = make_encoder(f"tree-lstm?{SMALL}", seed=0).encode(sentences)
+    np.testing.assert_allclose(first, exchanged, atol=1e-6)
+    assert min(np.abs(first - vector).max() for vector in (passive, moved)) > 1e-3
+
+
+def test_tree_lstm_reads_file_of_trees(tmp_path: Path) -> None:
+    path = tmp_path / "trees.conllu"
+    write_trees(path, [("a b c", (2, 0, 2)), ("c b a", (2, 3, 0)), ("the man slept", (2, 3, 0))])
+    encoder, exact = make_encoder(f"tree-lstm?{SMALL}&trees={path}"), make_encoder(f"tree-lstm?{SMALL}")
+    vectors = encoder.encode(["a b c", "c b a", "the man slept", "man"])
+    assert np.abs(vectors[0] - vectors[1]).max() > 1e-3
+    np.testing.assert_allclose(vectors[2:], exact.encode(["the man slept", "man"]), atol=1e-6)
+    assert encoder.fingerprint not in (exact.fingerprint, make_encoder(f"tree-lstm?{SMALL}&seed=1").fingerprint)
+    with pytest.raises(EncoderError, match=r"conllu has no tree for the sentence 'a c b' \(1 of 2 requested"):
+        encoder.encode(["a b c", "a c b"])
+    write_trees(path, [("a b c", (2, 0, 2)), ("a b c", (2, 3, 0))])
+    (note,) = get_capabilities(make_encoder(f"tree-lstm?{SMALL}&trees={path}")).notes
+    assert note.endswith("1 sentence has several trees; the first of each is read")
+    with pytest.raises(UsageError, match="lstm has no option 'trees'"):
+        make_encoder(f"lstm?trees={path}")
+
+
+def test_unknown_word_keeps_its_place_in_tree(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_text("the 1 2\nman 3 4\nold 0 0\n", encoding="utf-8")
+    encoder = make_encoder(f"tree-lstm:{path}?hidden=5", seed=0)
+    first, second = encoder.encode(["the old man slept", "the young man slept"])
+    np.testing.assert_allclose(first, second, atol=1e-6)
