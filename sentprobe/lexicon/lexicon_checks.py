@@ -150,6 +150,8 @@ def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             yield item.entry.line, f"{item.word.lemma!r} is either {' or '.join(classes)}"
         if Flag.PSYCH in classes and item.word.kind is Kind.INTRANSITIVE:
             yield item.entry.line, f"{item.word.lemma!r} has the flag psych, but no object that could have a feeling"
+        if Flag.SYMMETRIC in item.word.flags and item.word.kind not in (Kind.TRANSITIVE, Kind.DATIVE):
+            yield item.entry.line, f"{item.word.lemma!r} has the flag symmetric, but no agent and patient to exchange"
         if Flag.SYNCRETIC in item.word.flags and not _is_syncretic(item.word):
             yield item.entry.line, f"the past of {item.word.lemma!r} differs from its plain form"
 

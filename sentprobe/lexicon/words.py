@@ -63,12 +63,16 @@ class Flag(StrEnum):
     """The adverb modifies the sentence, so that it precedes a negation: "tatsächlich nicht"."""
     SYNCRETIC = "syncretic"
     """The past form of the verb equals the plain form: "hit"."""
+    SYMMETRIC = "symmetric"
+    """The verb means the same with agent and patient exchanged, so an exchange is no contrast: "met"."""
     NPI = "npi"
     """The adverb or determiner is a negative polarity item: "ever", "any"."""
 
 
 VERB_FLAGS = tuple(flag for flag in Flag if flag not in (Flag.SENTENCE, Flag.NPI))
 """The flags that verbs can have; only adverbs and determiners can have the other flags."""
+EXCLUDING_FLAGS = tuple(flag for flag in VERB_FLAGS if flag is not Flag.SYMMETRIC)
+"""The flags of verbs that sentences exclude, unless an option allows them."""
 NO_PROGRESSIVE = frozenset({Flag.STATIVE, Flag.PUNCTUAL, Flag.PSYCH})
 """The flags of verbs without a progressive; a verb has at most one of them."""
 VERB_FORMS = (Form.VB, Form.VBP, Form.VBZ, Form.VBD, Form.VBG, Form.VBN)

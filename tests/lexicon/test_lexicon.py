@@ -308,7 +308,7 @@ def test_published_verbs_are_flagged() -> None:
     verbs = vocabulary_words(english().vocabulary("published"), Kind.TRANSITIVE)
     flagged = {word.lemma: word.flags for word in verbs if word.flags}
     states = dict.fromkeys(["hate", "like", "believe", "love"], frozenset({Flag.STATIVE}))
-    assert flagged == {**states, "hit": frozenset({Flag.SYNCRETIC})}
+    assert flagged == {**states, "hit": frozenset({Flag.SYNCRETIC}), "meet": frozenset({Flag.SYMMETRIC})}
 
 
 DETERMINERS: Mapping[str, tuple[str | None, ...]] = {

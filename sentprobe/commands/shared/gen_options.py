@@ -11,7 +11,7 @@ from sentprobe.generator.events.event import Aspect, Mood, Number, Polarity, Rol
 from sentprobe.lexicon import Flag
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.german import GERMAN
-from sentprobe.lexicon.words import VERB_FLAGS
+from sentprobe.lexicon.words import EXCLUDING_FLAGS
 
 MUST = "Required and forbidden content (repeatable)"
 OUTPUT = "Output"
@@ -78,7 +78,7 @@ class WordOptions:
     allow: Annotated[
         list[Flag] | None,
         word_option(
-            metavar=f"[{'|'.join(VERB_FLAGS)}]",
+            metavar=f"[{'|'.join(EXCLUDING_FLAGS)}]",
             help="stative, punctual, psych: such verbs also in the progressive; syncretic: also verbs whose past "
             "equals the plain form (hit).",
         ),

@@ -18,7 +18,7 @@ from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import choose_vocabulary
-from sentprobe.lexicon.words import VERB_FLAGS
+from sentprobe.lexicon.words import EXCLUDING_FLAGS
 
 
 def make_space(
@@ -53,7 +53,7 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
         features.tense or features.voice is Voice.PASSIVE or features.aspect not in (None, Aspect.SIMPLE)
     ):
         raise UsageError("an order is active and simple, without a tense; leave out --tense, --voice and --aspect")
-    if not {*(words.allow or ())} <= {*VERB_FLAGS}:
+    if not {*(words.allow or ())} <= {*EXCLUDING_FLAGS}:
         raise UsageError(
             "--allow is for verbs; ever and any stand in negated clauses and questions only, "
             "and sentence adverbs in positive clauses"

@@ -173,6 +173,8 @@ class Contrast:
     """Whether the edit exchanges nouns or adjectives, so that all nouns must have the same sort (such as person)."""
     only_events: bool = False
     """Whether verbs without a progressive are left out: who has known something, as a rule, knows it."""
+    exchanges_roles: bool = False
+    """Whether agent and patient are exchanged, so that verbs that mean the same both ways are left out."""
     needed_kind: Kind | None = None
     """The kind of words that anchors need in the changed clause; if it is adjectives, each noun needs one."""
     list_determiners: Callable[[Language], tuple[str, ...]] | None = None
@@ -197,6 +199,7 @@ _ROWS = (
         build_conditions=_build_equal_number_conditions,
         same_words=True,
         moves_nouns=True,
+        exchanges_roles=True,
     ),
     Contrast(
         name="recipient",

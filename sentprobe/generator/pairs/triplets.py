@@ -45,6 +45,7 @@ from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, j
 from sentprobe.generator.spaces.templates import Pattern, SplitSide, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.lexicon.lexicon import restrict_to_one_sort
+from sentprobe.lexicon.words import Flag
 
 
 class TripletSide(StrEnum):
@@ -330,6 +331,9 @@ class TripletSpace:
             unusable |= find_near_adjectives(self.replacements, words)
         if kind is Kind.DITRANSITIVE:
             unusable |= find_unexchangeable_verbs(words, self.lexicon, drafts.parse_noun_role(place))
+        if self.contrast.exchanges_roles:
+            verbs = (*self.lexicon.words(Kind.TRANSITIVE), *self.lexicon.words(Kind.DATIVE))
+            unusable |= {*words.verbs} & {verb.lemma for verb in verbs if Flag.SYMMETRIC in verb.flags}
         if self.contrast.only_events:
             flagged = find_verbs_without_progressive(words, self.lexicon).values()
             unusable |= {words.verbs[i] for verbs in flagged for i in verbs}

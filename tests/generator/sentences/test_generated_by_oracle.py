@@ -55,6 +55,10 @@ def sentences(vocabulary: str, count: int) -> tuple[Sentence, ...]:
     """Return at least *count* sentences of a vocabulary, as many of each sub-template."""
     names = sorted({pattern.name for pattern in find_patterns(["all", "transitive-rc-both"])})
     choices = GIFTS if vocabulary == "everyday" else dict.fromkeys(names, EVERYTHING)
+    if count < 100 and vocabulary != "everyday":
+        # One choice of modals and adverbs a template: the time to build a space multiplies with them.
+        modals = cycle(EVERYTHING.modals)
+        choices = {name: replace(EVERYTHING, modals=(next(modals),), adverbs=(len(name) % 3,)) for name in names}
     generated = []
     for name, chosen in choices.items():
         space = Space(LEXICON, vocabulary=vocabulary, templates=[name], choices=chosen)

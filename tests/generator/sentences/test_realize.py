@@ -51,7 +51,7 @@ EVERYTHING = Choices(
     adverbs=(0, 1, 2),
 )
 
-SOMETHING = replace(EVERYTHING, modals=(None, "must"), moods=(Mood.STATEMENT,), asked=(None,), adverbs=(0, 1))
+SOMETHING = replace(EVERYTHING, moods=(Mood.STATEMENT,), asked=(None,), adverbs=(0, 1))
 """Fewer choices, since the cells of a space multiply with them."""
 
 
@@ -115,7 +115,9 @@ def test_parsing_undoes_realizing_in_all_templates(vocabulary: str) -> None:
 @pytest.mark.parametrize("template", list_template_names(deep=True))
 def test_parsing_undoes_realizing_in_every_sub_template(template: str) -> None:
     vocabulary = "everyday" if "ditransitive" in template else "english"
-    space = Space(LEXICON, vocabulary=vocabulary, templates=[template], choices=SOMETHING)
+    # One choice of modals a template: with two, a space takes ten times as long to build.
+    choices = replace(SOMETHING, modals=(None,) if len(template) % 2 else ("must",))
+    space = Space(LEXICON, vocabulary=vocabulary, templates=[template], choices=choices)
     for event in space.events(space.sample(12, seed=1)):
         assert parse(realize(event, LEXICON).text, LEXICON) == (event,)
 

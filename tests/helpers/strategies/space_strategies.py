@@ -76,10 +76,10 @@ def spaces(draw: st.DrawFn) -> Space:
     choices = Choices(
         main=Event(tense=draw(st.sampled_from((None, *Tense)))),
         numbers=draw(_some(list(Number))),
-        determiners=("the", *draw(_some([d for d in determiners if d != "the"]))),
+        determiners=("the", *draw(_some([d for d in determiners if d != "the"], most=4))),
         relativizers=draw(_some([word.lemma for word in lexicon.words(Kind.RELATIVIZER)])),
         negators=draw(_some(list(Negator))),
-        modals=draw(_some([None, *(word.lemma for word in lexicon.words(Kind.MODAL))])),
+        modals=draw(_some([None, *(word.lemma for word in lexicon.words(Kind.MODAL))], most=3)),
         moods=draw(_some([*Mood])),
         asked=draw(_some([None, *Role])),
         adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
@@ -96,5 +96,6 @@ def spaces(draw: st.DrawFn) -> Space:
         reject()
 
 
-def _some(values: list[Value]) -> st.SearchStrategy[tuple[Value, ...]]:
-    return st.lists(st.sampled_from(values), min_size=1, unique=True).map(tuple)
+def _some(values: list[Value], *, most: int | None = None) -> st.SearchStrategy[tuple[Value, ...]]:
+    """Draw some of the values, at most *most*: the boxes of a space multiply with its choices."""
+    return st.lists(st.sampled_from(values), min_size=1, max_size=most, unique=True).map(tuple)
