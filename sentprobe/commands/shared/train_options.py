@@ -118,6 +118,9 @@ class TrainOptions:
     classes_hidden: Annotated[int, detail_option(help="For nli: hidden units of the classifier.")] = (
         DEFAULTS.classes_hidden
     )
+    attention: Annotated[
+        bool, detail_option("--attention", help="Decoders also attend to the states of all words (recurrent networks).")
+    ] = DEFAULTS.attention
     dropout: Annotated[
         float | None, detail_option(help="Dropout of decoder and classifier. Default: 0; preset adi: 0.1.")
     ] = None

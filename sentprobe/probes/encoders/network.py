@@ -148,15 +148,21 @@ class Recurrent(Network):
             vectors = layer(vectors, lengths)
         return vectors
 
-    def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the sentence vectors, (b, dim): the last states of all directions, or the maximum over the words."""
-        vectors = self.compute_states(vectors, lengths)
+    def pool_states(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Return the sentence vectors, (b, dim): the last states of all directions, or the maximum over the words.
+
+        - states: those of the last layer, (b, time, directions * hidden)
+        """
         if self.kind.uses_maximum:
-            return max_over_time(vectors, lengths)
+            return max_over_time(states, lengths)
         # The last state of the forward direction is at the last word, that of the backward direction at the first.
-        rows = torch.arange(len(vectors), device=vectors.device)
-        forth = vectors[rows, lengths.to(vectors.device) - 1, : self.hidden]
-        return torch.cat((forth, vectors[:, 0, self.hidden :]), dim=1)
+        rows = torch.arange(len(states), device=states.device)
+        forth = states[rows, lengths.to(states.device) - 1, : self.hidden]
+        return torch.cat((forth, states[:, 0, self.hidden :]), dim=1)
+
+    def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Return the sentence vectors, (b, dim)."""
+        return self.pool_states(self.compute_states(vectors, lengths), lengths)
 
 
 ATTENTION_VIEWS = 4
@@ -189,9 +195,8 @@ class SelfAttentive(Recurrent):
         for weight in (*self.keys.parameters(), self.queries):
             nn.init.uniform_(weight, -bound, bound, generator=generator)
 
-    def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    def pool_states(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """Return the weighted averages of the states, one after the other, (b, dim)."""
-        states = self.compute_states(vectors, lengths)  # (b, time, 2 * hidden)
         scores = torch.tanh(self.keys(states)) @ self.queries.T  # (b, time, views)
         mask = make_word_mask(states, lengths)
         weights = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(dim=1)

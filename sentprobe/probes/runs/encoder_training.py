@@ -201,7 +201,12 @@ def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
         | ({"trees": _digest_path(plan.trees)} if plan.trees else {})
         | _flatten_fields(plan.settings.optimizer, kind="optimizer")
         | {"devices": machine.devices, "precision": devices_and_precision.choose_precision(machine).value}
-        | {name: value for name, value in _flatten_fields(plan.options).items() if name != "place"}
+        | {
+            name: value
+            for name, value in _flatten_fields(plan.options).items()
+            # Earlier trainings had no attention.
+            if name != "place" and (name != "attention" or value)
+        }
     )
 
 

@@ -19,6 +19,7 @@ from sentprobe.common.errors import FormatError, UsageError
 from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.encoders.encoder import missing_extra
 from sentprobe.probes.encoders.models.trained import SentenceModel
+from sentprobe.probes.encoders.network import make_word_mask
 from sentprobe.probes.training.objective import (
     Batch,
     Learner,
@@ -167,13 +168,46 @@ class SequencePairs:
         return Batch(tensors, items=len(rows), targets=target_count)
 
 
+class Sources(NamedTuple):
+    """The source sentences of a batch, as a decoder reads them."""
+
+    vectors: torch.Tensor
+    """Sentence vectors, (b, vector_width)."""
+    states: torch.Tensor | None = None
+    """The states of the words, (b, words, source_width), for attention; None: there is none."""
+    mask: torch.Tensor | None = None
+    """True for words and false for padding, (b, words, 1); None: there is no padding."""
+
+
+class Attention(nn.Module):
+    """Global attention to the states of source words, with the score "general" (Luong et al. 2015, section 3.1)."""
+
+    def __init__(self, hidden: int, source_width: int) -> None:
+        super().__init__()
+        self.keys = nn.Linear(source_width, hidden, bias=False)
+        self.out = nn.Linear(source_width + hidden, hidden, bias=False)
+
+    def forward(self, states: torch.Tensor, words: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+        """Return the decoder's *states*, (b, time, hidden), joined with the words that each attends to.
+
+        - words, mask: the fields ``states`` and ``mask`` of Sources
+        """
+        scores = states @ self.keys(words).transpose(1, 2)  # (b, time, words)
+        if mask is not None:
+            scores = scores.masked_fill(~mask.transpose(1, 2), -torch.inf)
+        contexts = scores.softmax(dim=2) @ words  # (b, time, source_width)
+        return torch.tanh(self.out(torch.cat((contexts, states), dim=2)))
+
+
 class VectorDecoder(nn.Module):
     """An LSTM that predicts the next subword code; each step reads the previous code and the sentence vector.
 
     Dropout is applied to code vectors, between LSTM layers, and to the states before the output layer.
+
+    - source_width: the width of words' states, for attention; 0: there is no attention
     """
 
-    def __init__(self, codes: int, vector_width: int, options: ObjectiveOptions) -> None:
+    def __init__(self, codes: int, vector_width: int, options: ObjectiveOptions, *, source_width: int = 0) -> None:
         super().__init__()
         hidden, layers = options.decoder_hidden, options.decoder_layers
         self.codes = nn.Embedding(codes, options.decoder_inputs, padding_idx=PADDING)
@@ -186,51 +220,51 @@ class VectorDecoder(nn.Module):
         )
         self.dropout = nn.Dropout(options.dropout)
         self.out = nn.Linear(hidden, codes)
+        self.attention = Attention(hidden, source_width) if source_width else None
 
-    def forward(self, vectors: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    def forward(self, sources: Sources, targets: torch.Tensor) -> torch.Tensor:
         """Return the loss summed over all target codes, a scalar, in nats.
 
-        - vectors: sentence vectors, (b, vector_width)
         - targets: the codes of each text from START to END, then PADDING, (b, time)
         """
-        states, _ = self._compute_states(vectors, targets[:, :-1])  # (b, time - 1, hidden)
+        states, _ = self._compute_states(sources, targets[:, :-1])  # (b, time - 1, hidden)
         is_target = targets[:, 1:] != PADDING
         logits = self.out(self.dropout(states[is_target]))  # (target codes without padding, codes)
         return functional.cross_entropy(logits, targets[:, 1:][is_target], reduction="sum")
 
     def _compute_states(
-        self,
-        vectors: torch.Tensor,
-        codes: torch.Tensor,
-        previous_state: tuple[torch.Tensor, torch.Tensor] | None = None,
+        self, sources: Sources, codes: torch.Tensor, previous_state: tuple[torch.Tensor, torch.Tensor] | None = None
     ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
         code_embeddings = self.dropout(self.codes(codes))  # (b, time, inputs)
-        repeated_vectors = vectors.unsqueeze(1).expand(-1, code_embeddings.shape[1], -1)
-        outputs: tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]
-        outputs = self.lstm(torch.cat([code_embeddings, repeated_vectors], dim=2), previous_state)
-        return outputs
+        repeated_vectors = sources.vectors.unsqueeze(1).expand(-1, code_embeddings.shape[1], -1)
+        states, last_state = self.lstm(torch.cat([code_embeddings, repeated_vectors], dim=2), previous_state)
+        if self.attention is not None:
+            states = self.attention(states, sources.states, sources.mask)
+        return states, last_state
 
     @torch.no_grad()
-    def generate(self, vectors: torch.Tensor, *, max_length: int) -> torch.Tensor:
+    def generate(self, sources: Sources, *, max_length: int) -> torch.Tensor:
         """Return the likeliest subword code at each step, (b, time), up to END or *max_length*; PADDING follows END."""
         # Greedy search: the loop ends when every text of the batch has its END.
-        last_codes = torch.full((len(vectors), 1), START, device=vectors.device)
+        last_codes = torch.full((len(sources.vectors), 1), START, device=sources.vectors.device)
         ended = torch.zeros_like(last_codes, dtype=torch.bool)
         previous_state = None
         generated: list[torch.Tensor] = []
         while len(generated) < max_length and not ended.all():
-            states, previous_state = self._compute_states(vectors, last_codes, previous_state)
+            states, previous_state = self._compute_states(sources, last_codes, previous_state)
             last_codes = self.out(states).argmax(dim=2).masked_fill(ended, PADDING)  # (b, 1)
             ended = ended | (last_codes == END)
             generated.append(last_codes)
         return torch.cat(generated, dim=1)
 
 
-def make_decoder(codes: int, vector_width: int, options: ObjectiveOptions, *, seed: int) -> VectorDecoder:
+def make_decoder(
+    codes: int, vector_width: int, options: ObjectiveOptions, *, source_width: int = 0, seed: int
+) -> VectorDecoder:
     """Return a decoder with random weights, which PyTorch's default initialization draws with *seed*."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return VectorDecoder(codes, vector_width, options)
+        return VectorDecoder(codes, vector_width, options, source_width=source_width)
 
 
 class Seq2Seq(Learner):
@@ -252,16 +286,19 @@ class Seq2Seq(Learner):
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """Return the mean loss over the target codes of all decoders, a scalar, in nats."""
-        vectors = self.encode_sources(batch)
+        sources = self.encode_sources(batch)
         losses = [
-            decoder(vectors, batch.tensors[format_target_name(number)]) for number, decoder in enumerate(self.decoders)
+            decoder(sources, batch.tensors[format_target_name(number)]) for number, decoder in enumerate(self.decoders)
         ]
         return torch.stack(losses).sum() / batch.targets
 
-    def encode_sources(self, batch: Batch) -> torch.Tensor:
-        """Return the vectors of a batch's source sentences, (b, dim)."""
-        vectors: torch.Tensor = self.encoder(batch.tensors[SOURCES], batch.tensors[LENGTHS])
-        return vectors
+    def encode_sources(self, batch: Batch) -> Sources:
+        """Return a batch's source sentences for decoders: their vectors and, for attention, the states of words."""
+        ids, lengths = batch.tensors[SOURCES], batch.tensors[LENGTHS]
+        if all(decoder.attention is None for decoder in self.decoders):
+            return Sources(self.encoder(ids, lengths))
+        vectors, states = self.encoder.encode_words(ids, lengths)
+        return Sources(vectors, states, make_word_mask(states, lengths))
 
     @torch.no_grad()
     def generate(self, batch: Batch, *, max_length: int) -> torch.Tensor:

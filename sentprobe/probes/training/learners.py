@@ -19,6 +19,7 @@ from torch import nn
 from torch.nn import functional
 
 from sentprobe.common.errors import UsageError
+from sentprobe.common.specs import enumerate_names
 from sentprobe.generator.pairs.inference_pairs import NliLabel
 from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.encoders.architecture import Architecture
@@ -61,6 +62,14 @@ def prepare_sequences(
     """
     if metric is Metric.BLEU and find_spec("sacrebleu") is None:
         raise missing_extra("BLEU", "train")
+    source_width = 0
+    if options.attention:
+        if not isinstance(model.network, Recurrent):
+            raise UsageError(
+                f"attention needs the states of words, by {enumerate_names([*RECURRENT_KINDS])}: "
+                f"no {model.architecture.kind}"
+            )
+        source_width = model.network.kind.directions * model.network.hidden
     # Different sentences may have the same tree: such items may be trained on.
     sentences = [sources, *(targets if targets_are_sentences else ())]
     training, held_out = hold_out(*sentences, count=options.validation, seed=options.seed)
@@ -76,7 +85,9 @@ def prepare_sequences(
     )
     decoder_seed = make_seed(options.seed, 4, place=options.place)
     seeds = np.random.default_rng(decoder_seed).integers(2**62, size=len(targets)).tolist()
-    decoders = [decoder.make_decoder(len(subwords), model.dim, options, seed=seed) for seed in seeds]
+    decoders = [
+        decoder.make_decoder(len(subwords), model.dim, options, source_width=source_width, seed=seed) for seed in seeds
+    ]
     validator = GenerationValidator(replace(train, items=held_out), metric)
     if validate_permuted:
         permuted = [permute_words(sources[item], (options.seed, 5, item)) for item in held_out.tolist()]

@@ -33,6 +33,8 @@ class ObjectiveOptions:
     decoder_layers: int = 2
     decoder_inputs: int = 300
     """Dimension of a decoder's embeddings of subword codes."""
+    attention: bool = False
+    """Whether a decoder also attends to the states of all words, as BiLSTM-Att in table 3 of Conneau et al. 2018."""
     dropout: float = 0.0
     classes_hidden: int = 512
     """Number of hidden units in the classifier of ``nli``; Conneau et al. 2018 chose 100."""

@@ -62,7 +62,7 @@ TEXT_OPTIONS: Mapping[TextKind, tuple[str, ...]] = {
     TextKind.TREES: ("encoding", "longest"),
     TextKind.EVENTS: (),
 }
-_DECODER_OPTIONS = ("codes", "dropout")
+_DECODER_OPTIONS = ("codes", "dropout", "attention")
 
 _KINDS = (
     ObjectiveKind("none", TextKind.SENTENCES, learns=False),

@@ -142,8 +142,24 @@ def test_trees_are_for_networks_and_objectives_that_use_them(train: Train, sente
     check_refusal(train("tree-lstm", *arguments, sentences), message, progress=True)
 
 
+def test_decoders_may_attend_to_words(train: Train, sentences: Path, tmp_path: Path) -> None:
+    options = ("--objective", "autoencoder", "--corpus", sentences, "--codes", 300)
+    outcome = train("gated-conv", *options, "--attention", "-o", tmp_path / "conv")
+    check_refusal(outcome, "attention needs the states of words, by lstm, bilstm-last, ", progress=True)
+    arguments = ("bilstm-att", *options)
+    for folder, attention in (("plain", ()), ("attentive", ("--attention",))):
+        check_success(train(*arguments, *attention, "--steps", 2, "-o", tmp_path / folder))
+        identity = json.loads((tmp_path / folder / "config.json").read_text())["record"]["identity"]
+        assert identity.get("attention", False) is (folder == "attentive")
+    check_success(train(*arguments, "--attention", "--steps", 3, "-o", tmp_path / "attentive"))
+    assert contents(tmp_path / "plain", "words.txt") == contents(tmp_path / "attentive", "words.txt")
+    assert contents(tmp_path / "plain", *WEIGHTS) != contents(tmp_path / "attentive", *WEIGHTS)
+    check_refusal(train(*arguments, "--attention", "-o", tmp_path / "plain"), "its training has attention none, not ")
+
+
 BOTH = "lstm --objective nli --objective autoencoder"
 BAD = [
+    ("lstm --objective nli --corpus TEXT --attention", "--attention is for --objective autoencoder, denoising"),
     (f"{BOTH} --objective nli --corpus TEXT", "--objective nli is given twice"),
     (f"{BOTH} --objective nlii --corpus TEXT", "there is no objective 'nlii' (did you mean 'nli'?); known: none"),
     (

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from sentprobe.probes.encoders.network import make_word_mask
 from sentprobe.probes.training import decoder as bt
 from sentprobe.probes.training import decoder as dc
 from sentprobe.probes.training.decoder import END, PADDING, START
@@ -18,7 +19,12 @@ CODES, WIDTH = 11, 3
 OPTIONS = ObjectiveOptions(decoder_hidden=5, decoder_layers=2, decoder_inputs=4)
 DECODER = dc.make_decoder(CODES, WIDTH, OPTIONS, seed=1)
 VECTORS = torch.randn(3, 3, generator=torch.Generator().manual_seed(1))
+SOURCES = dc.Sources(VECTORS)
 TARGETS: "tuple[list[int], ...]" = ([5, 3, 10], [4], [])
+
+
+def select_sources(start: int, stop: int) -> dc.Sources:
+    return dc.Sources(VECTORS[start:stop])
 
 
 def pad_codes(rows: "list[list[int]]") -> torch.Tensor:
@@ -37,7 +43,9 @@ class ByHand:
         state = decoder.state_dict()
         self.weights = {name: weight.double().numpy() for name, weight in state.items()}
 
-    def losses(self, vector: NDArray[np.float64], codes: "list[int]") -> "list[float]":
+    def losses(
+        self, vector: NDArray[np.float64], codes: "list[int]", words: NDArray[np.float64] | None = None
+    ) -> "list[float]":
         states = [
             (np.zeros(OPTIONS.decoder_hidden), np.zeros(OPTIONS.decoder_hidden)) for _ in range(OPTIONS.decoder_layers)
         ]
@@ -47,6 +55,10 @@ class ByHand:
             for layer in range(OPTIONS.decoder_layers):
                 states[layer] = self.step(layer, at, *states[layer])
                 at = states[layer][0]
+            if words is not None:
+                scores = np.exp(words @ self.weights["attention.keys.weight"].T @ at)
+                context = scores / scores.sum() @ words
+                at = np.tanh(self.weights["attention.out.weight"] @ np.concatenate([context, at]))
             logits = self.weights["out.weight"] @ at + self.weights["out.bias"]
             losses.append(np.log(np.exp(logits).sum()) - logits[next_code])
         return losses
@@ -65,16 +77,42 @@ def test_loss_equals_loop_over_codes() -> None:
     by_hand = ByHand(DECODER)
     vectors = VECTORS.double().numpy()
     losses_by_row = [by_hand.losses(vectors[row], codes) for row, codes in enumerate(TARGETS)]
-    loss = DECODER(VECTORS, pad_codes(list(TARGETS)))
+    loss = DECODER(SOURCES, pad_codes(list(TARGETS)))
     assert loss.item() == pytest.approx(sum(map(sum, losses_by_row)), rel=1e-5)
+
+
+ATTENTIVE = dc.make_decoder(CODES, WIDTH, OPTIONS, source_width=4, seed=1)
+LENGTHS = torch.tensor([3, 1, 5])
+WORDS = torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(2))
+
+
+def test_attention_equals_loop_over_codes() -> None:
+    """The words behind the end of a source sentence have no weight."""
+    by_hand = ByHand(ATTENTIVE)
+    expected = 0.0
+    for row, codes in enumerate(TARGETS):
+        words = WORDS[row, : LENGTHS[row]].double().numpy()
+        expected += sum(by_hand.losses(VECTORS[row].double().numpy(), codes, words))
+    sources = dc.Sources(VECTORS, WORDS, make_word_mask(WORDS, LENGTHS))
+    assert ATTENTIVE(sources, pad_codes(list(TARGETS))).item() == pytest.approx(expected, rel=1e-5)
+    for row, generated in enumerate(ATTENTIVE.generate(sources, max_length=4).tolist()):
+        codes, words = [code for code in generated if code != PADDING], WORDS[row, : LENGTHS[row]].double().numpy()
+        rivals = [by_hand.losses(VECTORS[row].double().numpy(), [*codes[:-1], rival], words) for rival in range(CODES)]
+        assert int(np.argmin([losses[len(codes) - 1] for losses in rivals])) == codes[-1]
+
+
+def test_attention_leaves_weights_of_decoder_as_they_were() -> None:
+    assert all(torch.equal(weight, ATTENTIVE.state_dict()[name]) for name, weight in DECODER.state_dict().items())
+    ATTENTIVE(dc.Sources(VECTORS, WORDS), pad_codes(list(TARGETS))).backward()
+    assert all(parameter.grad is not None and parameter.grad.any() for parameter in ATTENTIVE.parameters())
 
 
 @examples(30)
 @given(st.lists(st.lists(st.integers(3, 10), max_size=6), min_size=1, max_size=3), st.integers(0, 3))
 def test_padding_changes_no_loss(rows: "list[list[int]]", more: int) -> None:
-    alone = sum(DECODER(VECTORS[row : row + 1], pad_codes([codes])).item() for row, codes in enumerate(rows))
+    alone = sum(DECODER(select_sources(row, row + 1), pad_codes([codes])).item() for row, codes in enumerate(rows))
     padded_targets = torch.nn.functional.pad(pad_codes(rows), (0, more), value=PADDING)
-    assert DECODER(VECTORS[: len(rows)], padded_targets).item() == pytest.approx(alone, rel=1e-5)
+    assert DECODER(select_sources(0, len(rows)), padded_targets).item() == pytest.approx(alone, rel=1e-5)
 
 
 def test_seed_alone_decides_decoder() -> None:
@@ -88,7 +126,7 @@ def test_seed_alone_decides_decoder() -> None:
 def test_gradients_reach_weights_and_vectors() -> None:
     decoder = dc.make_decoder(CODES, WIDTH, OPTIONS, seed=1)
     vectors = VECTORS.clone().requires_grad_()
-    decoder(vectors, pad_codes(list(TARGETS))).backward()
+    decoder(dc.Sources(vectors), pad_codes(list(TARGETS))).backward()
     assert all(parameter.grad is not None and parameter.grad.any() for parameter in decoder.parameters())
     assert vectors.grad is not None
     assert vectors.grad.any(dim=1).all()
@@ -96,7 +134,7 @@ def test_gradients_reach_weights_and_vectors() -> None:
 
 def test_generated_codes_are_likeliest() -> None:
     by_hand = ByHand(DECODER)
-    for row, generated in enumerate(DECODER.generate(VECTORS, max_length=6).tolist()):
+    for row, generated in enumerate(DECODER.generate(SOURCES, max_length=6).tolist()):
         codes = [code for code in generated if code not in (END, PADDING)]
         for place, code in enumerate(codes):
             rivals = [
@@ -109,10 +147,10 @@ def test_nothing_follows_the_end() -> None:
     decoder = dc.make_decoder(CODES, WIDTH, OPTIONS, seed=1)
     with torch.no_grad():
         decoder.out.bias[END] = 100
-    assert decoder.generate(VECTORS, max_length=6).tolist() == [[END]] * 3
+    assert decoder.generate(SOURCES, max_length=6).tolist() == [[END]] * 3
     with torch.no_grad():
         decoder.out.bias[END] = -100
-    assert decoder.generate(VECTORS, max_length=6).shape == (3, 6)
+    assert decoder.generate(SOURCES, max_length=6).shape == (3, 6)
 
 
 RANDOM = np.random.default_rng(1)

@@ -38,7 +38,7 @@ from sentprobe.probes.encoders.models.model_loading import (
     move_to_device,
 )
 from sentprobe.probes.encoders.models.untrained import encode_by_length
-from sentprobe.probes.encoders.network import NETWORKS, check_weights, make_network
+from sentprobe.probes.encoders.network import NETWORKS, Recurrent, check_weights, make_network
 from sentprobe.probes.encoders.sentence_trees import SentenceTrees, load_trees
 from sentprobe.probes.encoders.word_vectors import WordVectors, list_some_words, note_unknown_words
 
@@ -132,6 +132,15 @@ class SentenceModel(nn.Module):
             ids = ids % self.vocabulary.row_count
         vectors: torch.Tensor = self.network(self.words(ids), lengths, *trees)
         return vectors
+
+    def encode_words(self, ids: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the vectors of b sentences, (b, dim), and the states of their words, (b, time, width).
+
+        The arguments are those of :meth:`forward`; the network must be recurrent.
+        """
+        assert isinstance(self.network, Recurrent)
+        states = self.network.compute_states(self.words(ids), lengths)
+        return self.network.pool_states(states, lengths), states
 
     def word_vectors(self, words: Sequence[str]) -> Vectors:
         """Return the input vectors of n words, (n, inputs) float32; zeros for unknown words."""
