@@ -13,15 +13,13 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import cache
 from hashlib import file_digest, sha256
-from importlib import import_module, metadata
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib import import_module
 from importlib.util import find_spec
 from os import PathLike, fspath
 from pathlib import Path
 from shlex import quote
 from typing import Any, SupportsIndex
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 MAX_QUOTED = 200
 """Maximum number of characters of a quotation in a message."""
@@ -345,6 +343,9 @@ def _missing_error(libraries: Sequence[str], extras: Iterable[str] = ()) -> Miss
 
 def format_install(*extras: str) -> str:
     """Return the pip command that installs *extras* from where sentprobe came: PyPI, a folder or a repository."""
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.request import url2pathname
+
     needed = sorted({*extras} - ({"probe"} if _WITH_PROBE & {*extras} else set()))
     named = f"sentprobe[{','.join(needed)}]"
     try:
@@ -416,6 +417,8 @@ def find_versions(*packages: str) -> dict[str, str]:
 
 
 def find_version(package: str) -> str:
+    from importlib import metadata
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

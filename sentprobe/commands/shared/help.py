@@ -4,6 +4,7 @@ Find the options that the user set, and reject those that no chosen suite uses.
 """
 
 import inspect
+import math
 import re
 import textwrap
 import tomllib
@@ -63,6 +64,45 @@ def _translate_to_sentprobe(line: str) -> str:
     return re.sub("^probe", "sentprobe", line) if program == "probe" else f"sentprobe {line}"
 
 
+class _LazyCoercion:
+    """Conversion of a parameter's value that loads Typer's, with Pydantic, only for values that need it."""
+
+    def __init__(self, parameter: Any) -> None:
+        self._descriptor = parameter.type_descriptor
+        self._is_repeatable = parameter.multiple or parameter.nargs == -1
+        self._build_coercion = parameter.get_runtime_param
+
+    def coerce(self, value: Any, **context: Any) -> Any:
+        """Return the value in the parameter's type. No value, text and plain numbers are what Typer makes of them."""
+        kind = self._descriptor.annotation
+        if value is None:
+            return () if self._is_repeatable else None
+        if self._is_repeatable and kind == list[str] and all(type(member) is str for member in value):
+            return [*value]
+        if not self._is_repeatable and (self._is_plain_text(value) or self._is_plain_number(value)):
+            return kind(value)
+        return self._build_coercion().coerce(value, **context)
+
+    def _is_plain_text(self, value: Any) -> bool:
+        return self._descriptor.annotation is str and type(value) is str and not self._descriptor.is_choice
+
+    def _is_plain_number(self, value: Any) -> bool:
+        info = self._descriptor.parameter_info
+        if self._descriptor.annotation is not int or not _PLAIN_NUMBER.fullmatch(str(value)):
+            return False
+        return (info.min or 0) <= int(value) <= (math.inf if info.max is None else info.max)
+
+
+_PLAIN_NUMBER = re.compile("[0-9]{1,9}")
+
+
+def _defer_coercion(parameter: Any) -> None:
+    # Earlier versions of Typer have no such method and do not use Pydantic.
+    if hasattr(parameter, "get_runtime_param") and "get_runtime_param" not in vars(parameter):
+        coercion = _LazyCoercion(parameter)
+        parameter.get_runtime_param = lambda: coercion
+
+
 class FoldedHelp:
     """Base class of commands and groups whose help begins with examples and may fold panels of options."""
 
@@ -86,6 +126,8 @@ class FoldedHelp:
         """Parse and check the command line, and record whether ``--help-all`` is given."""
         ctx.meta[HELP_ALL] = HELP_ALL in args
         original_args = [*args]  # parsing empties args
+        for parameter in self.get_params(ctx):  # type: ignore[attr-defined]
+            _defer_coercion(parameter)
         remaining_args: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         if not ctx.resilient_parsing:
             reject_repeated_options(self, ctx, original_args)

@@ -2,14 +2,21 @@
 
 import re
 import shlex
+import subprocess
 import sys
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import pytest
+import typer
 from helpers.in_process import Command, check_refusal
+from helpers.thoroughness import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.core import TyperCommand
 
-from sentprobe.cli import COMMANDS, load_command
-from sentprobe.commands.shared.help import read_examples
+from sentprobe.cli import COMMANDS, BadUsage, load_command
+from sentprobe.commands.shared.help import HelpfulCommand, read_examples
 
 INNER = (
     *(f"{program} cache {name}" for program in ("probe", "sentprobe") for name in ("clear", "check")),
@@ -131,3 +138,42 @@ def test_bad_line_is_refused_in_one_line(line: str, said: str, command: Command)
     outcome = command(*line.split())
     check_refusal(outcome, f"probe: {said}")
     assert outcome[2].endswith(" --help.\n")
+
+
+def _sample(
+    *,
+    text: str = "",
+    number: int = 0,
+    positive: Annotated[int, typer.Option(min=1)] = 1,
+    few: Annotated[int, typer.Option(min=-3, max=9)] = 0,
+    share: float = 0.5,
+    path: Path | None = None,
+    words: list[str] | None = None,
+) -> tuple[object, ...]:
+    return text, number, positive, few, share, path, words
+
+
+def _call_sample(kind: type[TyperCommand], line: list[str]) -> object:
+    app = typer.Typer(add_completion=False)
+    app.command(cls=kind)(_sample)
+    try:
+        return typer.main.get_command(app)(line, "sample", standalone_mode=False)
+    except BadUsage as error:
+        return error.format_message()
+
+
+@given(
+    st.sampled_from(["text", "number", "positive", "few", "share", "path", "words"]),
+    st.integers(-20, 2**70).map(str) | st.text() | st.from_regex(r"[-+ ]?[0-9_]{1,12}(\.0)?", fullmatch=True),
+)
+@examples(40)
+def test_values_are_converted_as_by_typer(option: str, value: str) -> None:
+    line = [f"--{option}={value}"]
+    assert _call_sample(HelpfulCommand, line) == _call_sample(TyperCommand, line)
+
+
+def test_usual_values_load_no_pydantic() -> None:
+    code = "import sys; from sentprobe.cli import gen; gen()"
+    line = [sys.executable, "-X", "importtime", "-c", code, "--n", "1", "--template", "intransitive", "--seed", "3"]
+    process = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert not re.search(r"\| +(pydantic|email|urllib\.request)$", process.stderr, re.MULTILINE)
