@@ -300,7 +300,9 @@ class ShapeTable:
     def find_items(self, shape: Shape) -> FlatItems:
         """Return the words and holes (unexpanded constituents) of *shape*, from the store or else from the grammar."""
         if shape not in self._items:
-            key = json.dumps([type(shape).__name__, list(astuple(shape))]).partition("]")[0]  # cut as in load_shapes
+            # Shapes are flat; astuple would copy each value. The key is cut as in load_shapes.
+            values = [getattr(shape, name) for name in shape.__dataclass_fields__]
+            key = json.dumps([type(shape).__name__, values]).partition("]")[0]
             line = self._lines.get(key)
             self._items[shape] = self._find_missing(shape) if line is None else self._read_line(line)[1]
         return self._items[shape]

@@ -307,7 +307,9 @@ class _Parser:
                 ends.append((at, ParsedClause(shape, *match)))
             steps = self._find_steps(node, at, match)
             # A node with one step is followed in the loop, without a call for each token.
-            if len(steps) != 1:
+            if not steps:
+                return
+            if len(steps) > 1:
                 break
             _, node, at, match = steps[0]
         # In the order of ranks, and so of the grammar's shapes: ``parse_once`` prefers the first of equal parses.
@@ -317,30 +319,38 @@ class _Parser:
     def _find_steps(self, node: Trie, at: int, match: _Match) -> list[_Step]:
         verb, adverbs, relativizer, phrases, modal = match
         steps: list[_Step] = []
-        for name, verb_lemma, link_lemma, modal_lemma in self._readings[at].inputs:
+        reading = self._readings[at]
+        for name, verb_lemma, link_lemma, modal_lemma in reading.inputs if node.tokens else ():
             step = node.tokens.get(name)
             if step is not None:
                 extended = verb_lemma or verb, adverbs, link_lemma or relativizer, phrases, modal_lemma or modal
                 steps.append((*step, at + 1, extended))
-        if node.adverbs or node.phrases:
-            steps += self._find_constituent_steps(node, at, match)
+        if node.adverbs and (reading.adverbs or self.expected is not None):
+            steps += self._find_adverb_steps(node, at, match)
+        if node.phrases and (found := self._parse_noun_phrases(at)):
+            steps += self._find_phrase_steps(node, found, match)
         if self.expected is not None:
-            inputs = {row[0] for row in self._readings[at].inputs}
+            inputs = {row[0] for row in reading.inputs}
             for name in node.tokens.keys() - inputs:
                 self._record_failure(at, _describe_input(name, self._language))
         return steps
 
-    def _find_constituent_steps(self, node: Trie, at: int, match: _Match) -> Iterator[_Step]:
-        """Yield the steps from *node* that read a list of adverbs or a noun phrase. The first token read is *at*."""
-        verb, adverbs, relativizer, phrases, modal = match
+    def _find_adverb_steps(self, node: Trie, at: int, match: _Match) -> Iterator[_Step]:
+        """Yield the steps from *node* that read a list of adverbs, which begins at token *at*."""
+        verb, _, relativizer, phrases, modal = match
         for step in node.adverbs:
             for end, lemmas in self._parse_adverbs(at):
                 yield *step, end, (verb, lemmas, relativizer, phrases, modal)
-        if node.phrases:
-            for end, phrase in self._parse_noun_phrases(at):
-                for key, step in node.phrases.items():
-                    if self._fits(phrase, key, node, end):
-                        yield *step, end, (verb, adverbs, relativizer, (*phrases, (key[0], phrase)), modal)
+
+    def _find_phrase_steps(self, node: Trie, ends: list[tuple[int, ParsedPhrase]], match: _Match) -> Iterator[_Step]:
+        """Yield the steps from *node* that read one of the noun phrases in *ends*, pairs of end position and phrase."""
+        verb, adverbs, relativizer, phrases, modal = match
+        for end, phrase in ends:
+            names = self._readings[end].names
+            for key, step in node.phrases.items():
+                # Most steps lead to nodes that cannot read the next token; they matter for error messages only.
+                if self._fits(phrase, key, node, end) and (self.expected is not None or step[1].can_read(names)):
+                    yield *step, end, (verb, adverbs, relativizer, (*phrases, (key[0], phrase)), modal)
 
     def _fits(self, phrase: ParsedPhrase, key: PhraseKey, node: Trie, end: int) -> bool:
         """Say whether a noun phrase has the number and case of *key*; record a wrong number as a failure at *end*."""
@@ -371,7 +381,8 @@ class _Parser:
             self._depth += 1
             if self._depth > ev.MAX_DEPTH + 1:
                 raise ParseError(f"token {at + 1}: relative clauses nest deeper than {ev.MAX_DEPTH}", position=at + 1)
-            self._phrases[at] = self._find_noun_phrases(at)
+            is_possible = self._readings[at].begins_phrase or self.expected is not None
+            self._phrases[at] = self._find_noun_phrases(at) if is_possible else []
             self._depth -= 1
         return self._phrases[at]
 
@@ -410,6 +421,14 @@ class _Parser:
 
     def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase, str]]:
         """Yield (end, phrase, noun class) for each noun phrase (determiner, adjectives, noun) that begins at *at*."""
+        first, second = self._readings[at : at + 2]
+        if self.expected is None and not first.begins_bound and not second.adjectives:  # at most two tokens
+            for length, phrase, word_class in _read_short_phrases(first.text, second.text, self._lexicon):
+                yield at + length, phrase, word_class
+        else:
+            yield from self.read_bare_phrases(at)
+
+    def read_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase, str]]:
         determiners = [*self._find_determiners(at)]
         if not determiners:
             self._record_failure(at, "a determiner")
@@ -459,6 +478,12 @@ class _Parser:
                 if not noun.phrase and {*forms} == {language.find_form("adjective", *features, noun.word_class)}:
                     word_class = first if language.class_of_next_word else noun.word_class
                     yield at + 1, noun, adjectives, language.find_form("det", *features, word_class)
+
+
+@lru_cache(maxsize=16_384)
+def _read_short_phrases(first: str, second: str, lexicon: Lexicon) -> tuple[tuple[int, ParsedPhrase, str], ...]:
+    """Return (length, phrase, noun class) for each noun phrase that begins at the first of two tokens ("": none)."""
+    return tuple(_Parser([token for token in (first, second) if token], lexicon).read_bare_phrases(0))
 
 
 def _describe_input(name: str, language: Language) -> str:

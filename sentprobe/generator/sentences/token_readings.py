@@ -15,7 +15,7 @@ from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import Leaf
 from sentprobe.lexicon import Kind, Lexicon, Word
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.lexicon.words import NAMED, VERBS
+from sentprobe.lexicon.words import NAME, NAMED, VERBS
 
 PhraseKey: TypeAlias = tuple[str, str, str, bool]
 """Role, grammatical number ("" for either) and case of a noun phrase, and whether it ends the sentence."""
@@ -38,6 +38,10 @@ class Trie:
     def make_step(self) -> tuple[int, "Trie"]:
         """Return a new step (rank, empty node) with this node's next free rank. The caller stores the step."""
         return len(self.tokens) + len(self.phrases) + len(self.adverbs), Trie()
+
+    def can_read(self, names: frozenset[str]) -> bool:
+        """Return whether a clause can end here, or the next token, whose inputs have these *names*, may fit."""
+        return bool(self.ends or self.phrases or self.adverbs) or not names.isdisjoint(self.tokens)
 
 
 RELATIVIZER = "a relativizer"
@@ -89,14 +93,18 @@ def _insert_shape(trie: Trie, shape: shapes.ClauseShape, language: Language, wor
                 name = f"{name} {auxiliary}"
             if word_class and name == RELATIVIZER:
                 name = content.form.rpartition(".")[0] + f".{word_class}"
-            _, trie = trie.tokens.setdefault(name, trie.make_step())
+            if name not in trie.tokens:
+                trie.tokens[name] = trie.make_step()
+            _, trie = trie.tokens[name]
         elif content.category == "ADVP":
             trie.adverbs = trie.adverbs or [trie.make_step()]
             _, trie = trie.adverbs[0]
         else:
             number = shape.number if content.name == shape.subject else ""
             key = content.name, number, content.case, content.last
-            _, trie = trie.phrases.setdefault(key, trie.make_step())
+            if key not in trie.phrases:
+                trie.phrases[key] = trie.make_step()
+            _, trie = trie.phrases[key]
     trie.ends.append(shape)
 
 
@@ -115,6 +123,12 @@ class TokenReadings(NamedTuple):
     nouns: tuple["NounReading", ...] = ()
     adverbs: tuple[str, ...] = ()
     adjectives: tuple[tuple[str, str, str], ...] = ()
+    names: frozenset[str] = frozenset()
+    """The first values of ``inputs``."""
+    begins_phrase: bool = False
+    """Whether a noun phrase can begin with the token: a determiner, a name, a reflexive, or "at" of "at least two"."""
+    begins_bound: bool = False
+    """Whether the token can begin the words that must precede a determiner."""
 
 
 class NounReading(NamedTuple):
@@ -150,18 +164,25 @@ def find_readings(token: str, lexicon: Lexicon) -> TokenReadings:
     if token in _QUESTION_WORDS and "question" in language.moods:
         inputs.append((QUESTION_WORD, "", token, ""))
     inputs += [item for word, form in readings for item in _list_inputs(word, form, language)]
-    nouns = (_read_noun(word, form, language) for word, form in readings if word.kind is Kind.NOUN)
+    possible_nouns = (_read_noun(word, form, language) for word, form in readings if word.kind is Kind.NOUN)
+    nouns = tuple(noun for noun in possible_nouns if noun is not None)
+    determiners = tuple(
+        (w.lemma, _name_determiner_form(form, w), w.lemma.rpartition(" ")[0])
+        for w, form in readings
+        if w.kind is Kind.DETERMINER
+    )
+    begins_bound = any(token == bound.split()[0] for bound in language.bounds)
+    has_name = any(noun.phrase == NAME for noun in nouns)
     return TokenReadings(
         token,
         tuple(inputs),
-        tuple(
-            (w.lemma, _name_determiner_form(form, w), w.lemma.rpartition(" ")[0])
-            for w, form in readings
-            if w.kind is Kind.DETERMINER
-        ),
-        tuple(noun for noun in nouns if noun is not None),
+        determiners,
+        nouns,
         tuple(word.lemma for word, _ in readings if word.kind is Kind.ADVERB),
         tuple((w.lemma, form, language.find_class(w)) for w, form in readings if w.kind is Kind.ADJECTIVE),
+        frozenset(name for name, *_ in inputs),
+        bool(determiners) or has_name or begins_bound or token in language.reflexives,
+        begins_bound,
     )
 
 
