@@ -5,12 +5,14 @@ Find the options that the user set, and reject those that no chosen suite uses.
 
 import inspect
 import math
+import os
 import re
 import textwrap
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, ClassVar
 
 import typer
@@ -79,16 +81,25 @@ class _LazyCoercion:
             return () if self._is_repeatable else None
         if self._is_repeatable and kind == list[str] and all(type(member) is str for member in value):
             return [*value]
-        if not self._is_repeatable and (self._is_plain_text(value) or self._is_plain_number(value)):
+        is_plain = {str: self._is_plain_text, int: self._is_plain_number, Path: self._is_plain_path}.get(kind)
+        if not self._is_repeatable and is_plain is not None and is_plain(value):
             return kind(value)
         return self._build_coercion().coerce(value, **context)
 
     def _is_plain_text(self, value: Any) -> bool:
-        return self._descriptor.annotation is str and type(value) is str and not self._descriptor.is_choice
+        return type(value) is str and not self._descriptor.is_choice
+
+    def _is_plain_path(self, value: Any) -> bool:
+        """Say whether Typer would accept a path: with the usual settings, one that can be read or is new."""
+        info = self._descriptor.parameter_info
+        is_checked = info.exists or info.writable or info.resolve_path or not (info.file_okay and info.dir_okay)
+        if is_checked or not info.readable or type(value) is not str or "\0" in value:
+            return False
+        return os.access(value, os.R_OK) or not os.path.lexists(value)
 
     def _is_plain_number(self, value: Any) -> bool:
         info = self._descriptor.parameter_info
-        if self._descriptor.annotation is not int or not _PLAIN_NUMBER.fullmatch(str(value)):
+        if not _PLAIN_NUMBER.fullmatch(str(value)):
             return False
         return (info.min or 0) <= int(value) <= (math.inf if info.max is None else info.max)
 

@@ -8,10 +8,9 @@ verb, a passive English clause becomes active; in a main clause, the object then
 have two readings, its transitive clauses become passive, except those with a dative object.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.pairs import triplet_files as files
 from sentprobe.generator.pairs.drafts import ADJECTIVE, MAIN, EventDraft, RowRenderer, ValueColumn, format_clause_path
 from sentprobe.generator.pairs.inference_pairs import TrainingColumns, iterate_training_columns
-from sentprobe.generator.pairs.triplets import SIDES, TripletRows, TripletSet, TripletSide, TripletSpace
+from sentprobe.generator.pairs.triplets import SIDES, TripletRows, TripletSet, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence_records import json_escape
@@ -125,6 +124,7 @@ class RowTranslator:
         self._is_undecided = np.zeros((len(self.words.determiners), len(self.words.nouns)), bool)
         for box in list_undecided(self.words, self.lexicon, ""):
             self._is_undecided[np.ix_([*box["det"]], [*box["noun"]])] = True
+        self._layouts: dict[Hashable, Layout] = {}
         self._is_ambiguous = np.array([self._has_two_readings(lemma) for lemma in lemmas], bool)
 
     def _has_two_readings(self, lemma: str) -> bool:
@@ -157,12 +157,12 @@ class RowTranslator:
                 clause._replace(frame=ev.Frame.DATIVE, voice=ev.Voice.ACTIVE) if mask[places[0]] else clause
                 for clause, mask in zip(clauses, has_dative.values(), strict=True)
             ]
-            make_layout = partial(self._make_layout, draft, ev.Fronting.OBJECT if key % 2 else None)
+            make_layout = partial(self._find_layout, draft, ev.Fronting.OBJECT if key % 2 else None)
             selected = {name: column[places] for name, column in values.items()}
             if translated[0].frame is ev.Frame.DATIVE:
                 selected.pop("voice", None)
             for batch in self._make_batches(translated, make_layout, selected):
-                yield replace(batch, positions=places[batch.positions])
+                yield EventBatch(batch.layout, places[batch.positions], batch.values)
 
     def _translate_values(self, draft: EventDraft, clauses: list[_DraftClause]) -> dict[str, ValueColumn]:
         values = dict(draft.values)
@@ -189,6 +189,13 @@ class RowTranslator:
             yield _select_rows(layout, values, np.flatnonzero(~is_ambiguous))
         if is_ambiguous.any():
             yield _select_rows(make_layout(passive), values | voice, np.flatnonzero(is_ambiguous))
+
+    def _find_layout(self, draft: EventDraft, fronting: ev.Fronting | None, clauses: list[_DraftClause]) -> Layout:
+        adjectives = tuple(name for name in sorted(draft.values) if name.endswith(ADJECTIVE))
+        key = fronting, tuple(clauses), tuple(draft.adverbs.items()), adjectives
+        if key not in self._layouts:
+            self._layouts[key] = self._make_layout(draft, fronting, clauses)
+        return self._layouts[key]
 
     def _make_layout(self, draft: EventDraft, fronting: ev.Fronting | None, clauses: list[_DraftClause]) -> Layout:
         main, *inner = clauses
@@ -248,7 +255,7 @@ class TranslatedRows(TripletRows):
     def make_batches(self, draft: EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
         """Yield the translated events of *draft*. *rows* has each event's index in the list of requested sentences."""
         for batch in self._translator.translate(draft):
-            yield replace(batch, positions=rows[batch.positions])
+            yield EventBatch(batch.layout, rows[batch.positions], batch.values)
 
 
 def format_translated_rows(triplets: TripletSet, translator: Translator) -> Iterator[str]:
@@ -260,15 +267,14 @@ def format_translated_rows(triplets: TripletSet, translator: Translator) -> Iter
     rows = RowTranslator(space.words, translator)
     anchors = RowRenderer(space.lexicon, space.words, files.format_record, json_escape)
     translations = RowRenderer(rows.lexicon, rows.words, files.format_record, json_escape)
-    number = 0
+    numbers = count(1)
     for first, portion in triplets.iterate_portions(files.LINES_SIZE):
         columns = anchors.render_columns(TripletRows(portion, portion.list_makers(SIDES[:1])), 1)
         columns += translations.render_columns(TranslatedRows(portion, rows), len(SIDES) - 1)
-        for fact, sentences in files.pair_records(portion, columns, first=first, total=len(triplets)):
+        pairs = files.pair_records(portion, columns, first=first, total=len(triplets), needs_two_negatives=True)
+        for fact, sentences in pairs:
             del fact["voices"]  # those of the translation differ
-            if sentences[TripletSide.NEGATIVE].text != sentences[TripletSide.HARD].text:
-                number += 1
-                yield files.format_full_line({**fact, "id": f"{space.contrast.name}-{number}"}, sentences)
+            yield files.format_full_line({**fact, "id": f"{space.contrast.name}-{next(numbers)}"}, sentences)
 
 
 _DRAWS = 4

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -94,11 +95,16 @@ def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) ->
 
 
 def pair_records(
-    portion: TripletSet, columns: Iterable[Sequence[str]], *, first: int, total: int
+    portion: TripletSet, columns: Iterable[Sequence[str]], *, first: int, total: int, needs_two_negatives: bool = False
 ) -> Iterator[tuple[dict[str, str], dict[TripletSide, "SentenceJson"]]]:
-    """Yield each triplet's fields and its sentences. *columns* has one list of formatted sentences per TripletSide."""
+    """Yield each triplet's fields and its sentences. *columns* has one list of formatted sentences per TripletSide.
+
+    With *needs_two_negatives*, triplets whose two negatives have the same text are left out.
+    """
     facts = _describe_triplets(portion, first)
     for place, (fact, *records) in enumerate(zip(facts, *columns, strict=True), first + 1):
+        if needs_two_negatives and len({record.partition("\t")[0] for record in records[-2:]}) == 1:
+            continue
         yield (
             fact,
             {
@@ -144,7 +150,14 @@ def _describe_triplets(portion: TripletSet, first: int) -> list[dict[str, str]]:
 def format_full_line(facts: Mapping[str, str], sentences: Mapping[TripletSide, SentenceJson]) -> str:
     """Return a triplet and the annotation of all its sentences as a line of JSON."""
     texts = (f'"{side}":{sentence.text}' for side, sentence in sentences.items())
-    return _format_line([_format_members(facts), *texts], sentences)
+    fields = tuple(facts.items())
+    members = (_format_members(dict(fields[:1])), _format_shared_members(fields[1:]))  # the id, and the other fields
+    return _format_line([*members, *texts], sentences)
+
+
+@lru_cache(maxsize=4096)
+def _format_shared_members(fields: tuple[tuple[str, str], ...]) -> str:
+    return _format_members(dict(fields))
 
 
 def _format_blimp_line(facts: Mapping[str, str], sentences: Mapping[TripletSide, SentenceJson]) -> str:
