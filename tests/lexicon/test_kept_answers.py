@@ -116,6 +116,7 @@ def test_words_without_questions_keep_no_answers(file: Path, tmp_path: Path) -> 
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.slow
 def test_later_command_needs_no_lemminflect(file: Path, tmp_path: Path) -> None:
     environment = os.environ | {"SENTPROBE_CACHE": str(tmp_path / "cache")}
     request = [sys.executable, "-c", NO_LEMMINFLECT, "--lexicon", str(file), "-n", "3"]

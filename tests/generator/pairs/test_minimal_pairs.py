@@ -158,7 +158,17 @@ def test_pair_is_as_its_paradigm_says(drawn: DrawnPair) -> None:
         check(space, pair)
 
 
-@pytest.mark.parametrize(("vocabulary", "language"), dict.fromkeys((case[0], *case[2:]) for case in ALL_CASES))
+QUICK = ("compeval", "everyday")
+"""The vocabularies whose pairs are looked at in each run of the tests; all are in the slow ones."""
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "language"),
+    [
+        pytest.param(*case, marks=[] if case[0] in QUICK else [pytest.mark.slow])
+        for case in dict.fromkeys((case[0], *case[2:]) for case in ALL_CASES)
+    ],
+)
 def test_pairs_of_all_paradigms(vocabulary: str, language: str) -> None:
     for case in (case for case in ALL_CASES if (case[0], case[2]) == (vocabulary, language)):
         space = make_space(*case)

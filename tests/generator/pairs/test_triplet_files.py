@@ -137,6 +137,7 @@ def group_pairs(pairs: NliColumns) -> list[frozenset[tuple[str, str, int]]]:
     return [frozenset(rows[at : at + 8]) for at in range(0, len(rows), 8)]
 
 
+@pytest.mark.slow
 def test_triplets_are_written_in_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sample is kept as integers; a triplet as text and records takes 17 KB."""
     cut_portions(monkeypatch, 50)

@@ -84,7 +84,7 @@ def test_readings_equal_chart_parser(event: Event) -> None:
 def test_drawn_sentences_have_one_reading(template: str, lexicon, vocabulary: str) -> None:  # type: ignore[no-untyped-def]
     choices = Choices(adverbs=(0, 1), moods=tuple(Mood), asked=(None, *Role))
     space = Space(lexicon, vocabulary=vocabulary, templates=[template], choices=choices)
-    events = [*space.events(space.sample(300, seed=1))]
+    events = [*space.events(space.sample(100, seed=1))]
     for event in events:
         assert parse(realize(event, lexicon).text, lexicon) == (event,)
     for event in events[:5]:
@@ -92,7 +92,11 @@ def test_drawn_sentences_have_one_reading(template: str, lexicon, vocabulary: st
         assert chart_parse(tokens, lexicon, ATTACHMENT_RULES) == [event]
 
 
-@pytest.mark.parametrize("asked", [None, *Role], ids=str)
+@pytest.mark.parametrize(
+    "asked",
+    [None, Role.PATIENT, *(pytest.param(r, marks=pytest.mark.slow) for r in (Role.AGENT, Role.RECIPIENT))],
+    ids=str,
+)
 @pytest.mark.parametrize("template", ["ditransitive-rc", "transitive-rc-ditransitive", "transitive-rc"])
 def test_ambiguous_sentences_alone_are_left_out(template: str, asked: Role | None) -> None:
     plain = read_event("*[past, simple, pos]")

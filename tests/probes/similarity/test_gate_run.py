@@ -33,8 +33,11 @@ def run_lines_of_the_page(encode: object, contrast: str, folder: Path, monkeypat
     return printed
 
 
-@pytest.mark.parametrize("contrast", CONTRASTS)
-@pytest.mark.parametrize("model", ["bow?dim=8", encode_positions], ids=["bow", "positions"])
+@pytest.mark.parametrize(
+    ("model", "contrast"),
+    [("bow?dim=8", "role"), *((encode_positions, contrast) for contrast in CONTRASTS)],
+    ids=["bow-role", *CONTRASTS],
+)
 def test_code_of_page_gives_same_figures(
     model: object, contrast: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
