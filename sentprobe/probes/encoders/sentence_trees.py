@@ -6,7 +6,7 @@ The words of a sentence are separated by spaces. A sentence of one word needs no
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby
+from itertools import accumulate, chain, groupby, starmap
 from pathlib import Path
 from typing import TypeAlias
 
@@ -84,8 +84,8 @@ def read_trees(path: Path) -> SentenceTrees:
     ambiguous: set[str] = set()
     try:
         for sentence in _read_sentences(path):
-            for words, heads in ((sentence.forms, sentence.heads), _merge_words(sentence)):
-                text = " ".join(" ".join(words).split())
+            for words, heads in starmap(_split_at_spaces, ((sentence.forms, sentence.heads), _merge_words(sentence))):
+                text = " ".join(words)
                 lowered.setdefault(text.lower(), heads)
                 if trees.setdefault(text, heads) != heads:
                     ambiguous.add(text)
@@ -139,6 +139,15 @@ def _compute_depths(heads: Heads) -> list[int]:
         for number in level:
             depths[number] = depths[heads[number - 1]] + 1
     return depths[1:]
+
+
+def _split_at_spaces(words: Sequence[str], heads: Heads) -> tuple[list[str], Heads]:
+    """Return the parts of words, which spaces separate in a sentence, and their heads: the first has the others."""
+    parts = [word.split() or ["_"] for word in words]
+    firsts = [*accumulate(map(len, parts), initial=1)][:-1]  # the number of each word's first part
+    first_heads = [firsts[head - 1] if head else 0 for head in heads]
+    split_heads = ((head, *[first] * (len(p) - 1)) for head, first, p in zip(first_heads, firsts, parts, strict=True))
+    return [*chain.from_iterable(parts)], (*chain.from_iterable(split_heads),)
 
 
 def _merge_words(sentence: ConlluSentence) -> tuple[tuple[str, ...], Heads]:

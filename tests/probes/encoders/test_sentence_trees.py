@@ -119,6 +119,14 @@ def list_words_above(heads: Sequence[int], place: int) -> list[int]:
     return above
 
 
+def test_parts_of_word_with_space_are_below_the_first(tmp_path: Path) -> None:
+    words = [("parce que", 3), ("il", 3), ("dort", 0), ("\u00a0", 3), ("1 000 fois", 4)]
+    lines = [make_line(number, word, "X", head) for number, (word, head) in enumerate(words, 1)]
+    (tmp_path / "trees.conllu").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    trees = read_trees(tmp_path / "trees.conllu")
+    assert trees.find_heads(["parce que il dort _ 1 000 fois"]) == [(4, 1, 4, 0, 4, 5, 6, 6)]
+
+
 DAMAGED = [
     ((2, 9), "line 4: the head of word 2 is 9, but there are 2 words"),
     ((0, 0), "line 4: 2 words with the head 0; exactly one is expected"),
