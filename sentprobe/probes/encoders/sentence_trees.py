@@ -3,6 +3,8 @@
 The words of a sentence are separated by spaces. A sentence of one word needs no look-up.
 """
 
+import lzma
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from sentprobe.common.conllu import ConlluError, ConlluSentence, parse_conllu
-from sentprobe.common.errors import SentprobeError, UsageError, format_count, get_own_version, path_error
+from sentprobe.common.errors import SentprobeError, UsageError, first_line, format_count, get_own_version, path_error
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.grammars import read_grammar_source
 from sentprobe.lexicon import Lexicon
@@ -91,6 +93,8 @@ def read_trees(path: Path) -> SentenceTrees:
                     ambiguous.add(text)
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=EncoderError) from None
+    except (EOFError, lzma.LZMAError, zlib.error) as error:
+        raise EncoderError(f"{path}: cannot read it: {first_line(error)}") from None
     if not trees:
         raise EncoderError(f"{path}: there is no sentence in it")
     verb = "has" if len(ambiguous) == 1 else "have"

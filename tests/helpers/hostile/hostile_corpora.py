@@ -22,6 +22,7 @@ from sentprobe.lexicon.read import read_lexicon
 from sentprobe.lexicon.words import Form
 from sentprobe.probes.corpus.chunks import compute_chunk_rows
 from sentprobe.probes.corpus.table import AnalysisRecipe
+from sentprobe.probes.encoders.sentence_trees import read_trees
 
 CONLLU = """\
 # sent_id = 1
@@ -168,6 +169,7 @@ def _read_event(path: Path) -> object:
 
 TEXT_READERS: dict[str, HostileReader] = {
     "corpus of conllu": HostileReader(make=text_file("c.conllu", CONLLU), read=_analyse, ways=mu.TEXT),
+    "trees of sentences": HostileReader(make=text_file("c.conllu", CONLLU), read=read_trees, ways=mu.TEXT),
     "corpus of trees": HostileReader(make=text_file("c.mrg", TREES), read=_analyse, ways=mu.TEXT),
     "corpus of jsonl": HostileReader(make=text_file("c.jsonl", RECORDS), read=_analyse, ways=mu.LINES),
     "corpus of parquet": HostileReader(

@@ -151,6 +151,10 @@ def test_file_without_sentences_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.conllu").write_text("\n", encoding="utf-8")
     with pytest.raises(EncoderError, match="there is no sentence in it"):
         read_trees(tmp_path / "empty.conllu")
+    for path, start in ((tmp_path / "cut.conllu.xz", b"\xfd7zXZ\x00"), (tmp_path / "cut.conllu.gz", b"\x1f\x8b")):
+        path.write_bytes(start)
+        with pytest.raises(EncoderError, match=r"cut\.conllu\.[gx]z: cannot read it"):
+            read_trees(path)
     with pytest.raises(UsageError, match=r"none\.conllu"):
         read_trees(tmp_path / "none.conllu")
 
