@@ -30,6 +30,8 @@ SETTINGS = {
     "questions for the patient": "--template transitive-rc --mood question --ask patient",
     "numerals": "--template transitive-rc --determiner the --determiner three --determiner seven",
     "names": "--template transitive-rc --determiner the --determiner name --determiner Doctor",
+    "times and places": "--template transitive-rc --adjunct none --adjunct time --adjunct place "
+    "--fronting none --fronting adjunct-first",
     "orders": "--template transitive-rc --mood order",
 }
 """The options of ``gen`` for each row."""

@@ -53,7 +53,7 @@ def generate(
     out: Annotated[
         Path | None, opt.build_out_option(f"File to write instead of stdout; {opt.REPLACED}", OUTPUT), OUTPUT_FILE
     ] = None,
-    format: Annotated[str | None, opt.build_format_option(FORMAT_NAMES, "Default: by suffix.", OUTPUT)] = None,
+    format: Annotated[str | None, opt.build_format_option(FORMAT_NAMES, "Default: suffix.", OUTPUT)] = None,
     quiet: Annotated[bool, opt.declare_option(OUTPUT, "--quiet", "-q", help="Show no progress.")] = False,
     version: opt.VersionOption = False,  # noqa: ARG001 - read by its callback
 ) -> None:

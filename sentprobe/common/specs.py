@@ -284,7 +284,7 @@ NATURAL_TASKS = (
 
 CONTRASTS = (
     *("role", "recipient", "modifier", "binding", "negation", "polarity", "tense"),
-    *("aspect", "perfect", "modality", "mood", "number", "numeral", "name", "noun", "verb", "adverb"),
+    *("aspect", "perfect", "modality", "mood", "number", "numeral", "name", "adjunct", "noun", "verb", "adverb"),
 )
 
 STRUCTURES = (

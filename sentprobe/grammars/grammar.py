@@ -131,7 +131,7 @@ def _fill_category(
         features["CLASS"] = language.find_class(word)
     if word.gender and language.reflexives:
         features["GEND"] = word.gender
-    if word.kind in (Kind.DETERMINER, Kind.NOUN):
+    if word.kind in (Kind.DETERMINER, Kind.NOUN, Kind.ADJUNCT):
         features["PHRASE"] = word.phrase or "-"
     if Flag.NPI in word.flags:
         features["POL"] = Flag.NPI.value
@@ -149,7 +149,7 @@ def _build_leaf(category: FeatStruct, form: str, language: Language) -> Leaf:
     lemma, pos, *features = (_get_text(category, name) for name in ("LEM", "POS", "NUM", "CASE", "CLASS"))
     return Leaf(
         form=form,
-        lemma=form if pos == "NUM" and lemma[0] != "@" else lemma,  # "two" of the determiner "at least two"
+        lemma=form if " " in lemma else lemma,  # "two" of the determiner "at least two", "noon" of "at noon"
         tag=_get_text(category, "TAG"),
         pos=pos,
         # The features of a placeholder depend on its word.

@@ -16,13 +16,13 @@ from typing import Any, TypeAlias, get_args
 
 from sentprobe.common.errors import SentprobeError
 from sentprobe.grammars import read_grammar_source
-from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
+from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.lexicon import Kind, Word
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.words import NAME, NAMED, ROLES
 
 VERB, NOUN, DETERMINER, RELATIVIZER = "@verb", "@noun", "@det", "@rel"
-ADVERB, ADJECTIVE, MODAL = "@adverb", "@adjective", "@modal"
+ADVERB, ADJECTIVE, MODAL, ADJUNCT = "@adverb", "@adjective", "@modal", "@adjunct"
 """The lemmas of placeholders, which stand for words of the lexicon."""
 FIRST, SECOND = "first", "second"
 """The names of the two holes in the shape of a coordination."""
@@ -36,7 +36,10 @@ SIMPLE = "simple"
 ACTIVE_ASPECT = "perfprog"
 """The aspect without a passive."""
 STATEMENT, QUESTION, ORDER = "statement", "question", "order"
-OBJECT = "object-first"
+OBJECT, ADJUNCT_FIRST, ADJUNCT_LAST = "object-first", "adjunct-first", "adjunct-last"
+"""Values of ``front``."""
+ADJUNCT_HOLE = "Adjunct"
+"""The category of the hole for an adjunct."""
 ASKED = "who"
 """The lemma of the question word in shapes, which stands for all question words."""
 
@@ -58,7 +61,7 @@ class ClauseShape:
     head: str = ""
     """The number of the noun that the relative clause modifies, in a language whose relativizers agree with it."""
     front: str = ""
-    """OBJECT if the object stands first in a main clause, else ""."""
+    """OBJECT or ADJUNCT_FIRST if it opens a main clause, ADJUNCT_LAST if an adjunct ends it; or ""."""
 
     @property
     def subject(self) -> str:
@@ -69,6 +72,11 @@ class ClauseShape:
     def is_relative(self) -> bool:
         """Whether the clause is a relative clause."""
         return bool(self.gap) and self.mood == STATEMENT
+
+    @property
+    def has_adjunct(self) -> bool:
+        """Whether the clause has an adjunct."""
+        return self.front in (ADJUNCT_FIRST, ADJUNCT_LAST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +107,20 @@ class AdverbShape:
 
 
 @dataclass(frozen=True, slots=True)
+class AdjunctShape:
+    """The shape of an adjunct with the words *phrase*, such as "in the", before its noun."""
+
+    phrase: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReflexiveShape:
     """The shape of a reflexive pronoun."""
 
     word: str
 
 
-Shape: TypeAlias = ClauseShape | NounShape | PairShape | AdverbShape | ReflexiveShape
+Shape: TypeAlias = ClauseShape | NounShape | PairShape | AdverbShape | AdjunctShape | ReflexiveShape
 FlatItems: TypeAlias = tuple[FlatItem, ...]
 
 
@@ -143,11 +158,13 @@ def _build_goal(shape: Shape, language: Language) -> tuple[Any, frozenset[str]]:
         if shape.case:
             goal["CASE"], goal["LAST"] = shape.case, "+" if shape.last else "-"
         return goal, frozenset({"SBAR"})
+    if isinstance(shape, AdjunctShape):
+        return FeatStructNonterminal(f"Adjunct[LEM='{ADJUNCT}']"), frozenset()
     if isinstance(shape, ReflexiveShape):
         return FeatStructNonterminal(f"NP[SEM={shape.word}]"), frozenset()
     if isinstance(shape, PairShape):
         return FeatStructNonterminal(f"NP[SEM=[RC=and, FIRST=[LEM={FIRST}], SECOND=[LEM={SECOND}]]]"), frozenset({"NP"})
-    return _build_clause_goal(shape, language), frozenset({"NP", "ADVP"})
+    return _build_clause_goal(shape, language), frozenset({"NP", "ADVP", ADJUNCT_HOLE})
 
 
 def _build_lemma_list(lemma: str, count: int) -> Any:
@@ -186,6 +203,9 @@ def _build_clause_goal(shape: ClauseShape, language: Language) -> Any:
         goal["MOOD"], goal["ASKED"] = shape.mood, ASKED if shape.gap else "none"
         if language.has_fronting:
             goal["FRONT"] = "object" if shape.front else "subject"
+        if language.adjuncts:
+            goal["FRONT"] = "adjunct" if shape.front == ADJUNCT_FIRST else "subject"
+            goal["ADJUNCT"] = FeatStruct({"LEM": ADJUNCT}) if shape.has_adjunct else "none"
     else:
         goal["LINK"] = RELATIVIZER
         if shape.head:
@@ -201,7 +221,8 @@ def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...
     verb = Kind(shape.frame) if isinstance(shape, ClauseShape) else Kind.TRANSITIVE
     kinds = {NOUN: Kind.NOUN, VERB: verb, DETERMINER: Kind.DETERMINER, RELATIVIZER: Kind.RELATIVIZER}
     kinds |= {ADVERB: Kind.ADVERB, ADJECTIVE: Kind.ADJECTIVE, MODAL: Kind.MODAL}
-    forms = dict(language.forms)
+    kinds |= {ADJUNCT: Kind.ADJUNCT} if isinstance(shape, AdjunctShape) else {}
+    forms = dict(language.forms) | {Kind.ADJUNCT: (language.find_noun_form("sg", language.cases[0]),)}
     if "rel" not in language.agreeing_slots:
         forms[Kind.RELATIVIZER] = forms[Kind.RELATIVIZER][:1]
     phrase = getattr(shape, "phrase", "")
@@ -212,7 +233,7 @@ def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...
             {form: str(form) for form in forms[kind]},
             vowel=is_vowel,
             gender=language.classes[0],
-            phrase=phrase if phrase in NAMED or kind is Kind.DETERMINER else "",
+            phrase=phrase if phrase in NAMED or kind in (Kind.DETERMINER, Kind.ADJUNCT) else "",
         )
         for lemma, kind in kinds.items()
         if forms.get(kind)
@@ -284,6 +305,7 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
     yield from map(ReflexiveShape, sorted(language.reflexives))
     for count in range(1, language.max_adverbs + 1):
         yield AdverbShape(count)
+    yield from map(AdjunctShape, dict.fromkeys(lemma.rpartition(" ")[0] for lemma in language.adjuncts))
 
 
 class ShapeTable:
@@ -299,6 +321,9 @@ class ShapeTable:
 
     def find_items(self, shape: Shape) -> FlatItems:
         """Return the words and holes (unexpanded constituents) of *shape*, from the store or else from the grammar."""
+        if shape not in self._items and isinstance(shape, ClauseShape) and shape.has_adjunct:
+            items = self.find_items(replace(shape, front=""))
+            self._items[shape] = _add_first(items) if shape.front == ADJUNCT_FIRST else _add_last(items)
         if shape not in self._items:
             # Shapes are flat; astuple would copy each value. The key is cut as in load_shapes.
             values = [getattr(shape, name) for name in shape.__dataclass_fields__]
@@ -322,6 +347,25 @@ class ShapeTable:
 
     def __iter__(self) -> Iterator[tuple[Shape, FlatItems]]:
         return iter((dict(map(self._read_line, self._lines.values())) | self._items).items())
+
+
+def _add_first(items: FlatItems) -> FlatItems:
+    """Return the items of a clause with a hole for an adjunct at the front, inside the brackets of the clause."""
+    (verb,) = (i for i, item in enumerate(items) if item.rel == "head" and item.head == PARENT)
+    opening, space, inner = items[0].before.partition(" ")
+    hole = FlatItem(Hole(ADJUNCT_HOLE, "", "obl"), verb + 1, "obl", opening + space, "")
+    moved = [replace(item, head=item.head if item.head == PARENT else item.head + 1) for item in items]
+    return (hole, replace(moved[0], before=inner), *moved[1:])
+
+
+def _add_last(items: FlatItems) -> FlatItems:
+    """Return the items of a clause with a hole for an adjunct at the end, inside the brackets of the verb's phrase."""
+    (verb,) = (i for i, item in enumerate(items) if item.rel == "head" and item.head == PARENT)
+    text = "".join(item.before + item.after for item in items[:verb]) + items[verb].before
+    depth = text.count("(") - text.count(")")  # of the verb's phrase, which the last brackets close
+    last = items[-1].after
+    hole = FlatItem(Hole(ADJUNCT_HOLE, "", "obl"), verb, "obl", "", ")" * depth)
+    return (*items[:-1], replace(items[-1], after=last.removesuffix(")" * depth)), hole)
 
 
 def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str:

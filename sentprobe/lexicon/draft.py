@@ -218,7 +218,7 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 def write_lexicon_text(lexicon: Lexicon) -> str:
     """Return an English lexicon as TOML text; an entry states only the values that do not follow from the lemma."""
-    kinds = [kind for kind in Kind if lexicon.words(kind)]
+    kinds = [kind for kind in Kind if any(not word.phrase for word in lexicon.words(kind))]
     sections = [[f"[{kind}]", *(write_word(word) for word in lexicon.words(kind) if not word.phrase)] for kind in kinds]
     if names := sorted({sort for noun in lexicon.words(Kind.NOUN) for sort in noun.further_sorts}):
         nouns = {name: tuple(w.lemma for w in lexicon.words(Kind.NOUN) if name in w.further_sorts) for name in names}

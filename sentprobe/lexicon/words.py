@@ -25,6 +25,7 @@ class Kind(StrEnum):
     DETERMINER = "determiner"
     RELATIVIZER = "relativizer"
     MODAL = "modal"
+    ADJUNCT = "adjunct"
 
 
 class Form(StrEnum):
@@ -126,10 +127,22 @@ NAMES = {
 """The names of English, with their genders; none of them is another word, such as "Mark"."""
 TITLES = ("Doctor", "Professor", "Judge", "Captain", "Senator")
 SURNAMES = (*("Smith", "Jones", "Johnson", "Williams", "Davis", "Wilson", "Anderson", "Thompson", "Robinson", "Clark"),)
+TIME, PLACE = "time", "place"
+"""The sorts of adjuncts."""
+ADJUNCTS = {
+    **{f"on {day}day": TIME for day in ("Mon", "Tues", "Wednes", "Thurs", "Fri", "Satur", "Sun")},
+    **{f"at {time}": TIME for time in ("dawn", "noon", "dusk", "midnight")},
+    **{f"in the {time}": TIME for time in ("morning", "afternoon", "evening")},
+    **{f"in {city}": PLACE for city in ("Paris", "London", "Berlin", "Rome", "Madrid")},
+    **{f"in the {place}": PLACE for place in ("garden", "park", "kitchen", "street", "forest", "hall")},
+    **{f"at the {place}": PLACE for place in ("airport", "harbour", "market")},
+}
+"""The adjuncts of English, with their sorts."""
 FUNCTION_WORDS = AUXILIARIES | REFLEXIVES | {"be", "being", "been", "not", "n't", "by", "to", "and", "who", "what"}
 FUNCTION_WORDS |= {word for bound in BOUNDS for word in bound.split()}
+FUNCTION_WORDS |= {word for adjunct in ADJUNCTS for word in adjunct.split()[:-1]}
 """The words in English sentences that come from the grammar, not from a lexicon."""
-RESERVED = (FUNCTION_WORDS | {"am", *NUMERALS}) - {"no"}
+RESERVED = (FUNCTION_WORDS | {"am", *NUMERALS}) - {"no", "the"}
 """The words that no English word of a lexicon may have as a form, except "who" and "what" of relativizers."""
 PERSON = "person"
 """The default sort of a noun, and of the nouns that can fill a verb's role."""
@@ -159,7 +172,7 @@ class Word:
     vowel: bool = False
     """Whether a noun or an adjective begins with a vowel sound, and so takes "an"; False for other kinds."""
     sort: str = PERSON
-    """The sort of a noun: "person", "thing", or another name from the lexicon file."""
+    """The sort of a noun: "person", "thing", or another name from the lexicon file; TIME or PLACE for an adjunct."""
     further_sorts: tuple[str, ...] = ()
     """The sorts of a noun in the section ``sorts`` of the lexicon file, such as ("metal",) for a kettle."""
     gender: str = ""
@@ -173,7 +186,7 @@ class Word:
     auxiliary: str = ""
     """The perfect auxiliary of a verb, such as "sein"; "" stands for the usual one of the language."""
     phrase: str = ""
-    """The special noun phrase that a determiner or noun belongs to; "" for most words.
+    """The special phrase that a determiner or noun belongs to, or the words before the noun of an adjunct; else "".
 
     It says how the numeral of a determiner is bounded (:data:`BARE_COUNT`, or the words before it), or is in NAMED.
     """

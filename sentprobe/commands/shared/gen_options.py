@@ -67,8 +67,9 @@ class WordOptions:
     modal: Annotated[Repeatable, word_option(help="can, must, ..., or none (default): a tense instead of a modal.")] = (
         None
     )
+    adjunct: Annotated[Repeatable, word_option(help="time, place, 'on Monday', ..., or none (default).")] = None
     fronting: Annotated[
-        Repeatable, word_option(help="Order of main clauses: none (default), object-first (German).")
+        Repeatable, word_option(help="Order of main clauses: none (default), adjunct-first, object-first (German).")
     ] = None
     adverbs: Annotated[str, word_option(help="Number of adverbs before a verb: 2, or 0-2.")] = "0"
     adjectives: Annotated[str, word_option(help="Number of adjectives before a noun: 1, or 0-1.")] = "0"

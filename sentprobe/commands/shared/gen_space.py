@@ -76,6 +76,7 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
             None if name == "none" else choose_member(Fronting, name, what="order")
             for name in words.fronting or ("none",)
         ),
+        adjuncts=tuple(None if name == "none" else name for name in words.adjunct or ("none",)),
         modals=tuple(None if name == "none" else name for name in words.modal or ("none",)),
         adverbs=parse_range(words.adverbs, "adverbs"),
         adjectives=parse_range(words.adjectives, "adjectives"),

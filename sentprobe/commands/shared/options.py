@@ -168,7 +168,7 @@ LexiconOption = Annotated[Path | None, build_option(suite_options.LEXICON)]
 LanguageOption = Annotated[str, build_option(suite_options.LANGUAGE)]
 
 CONTRASTS = specs.enumerate_names(specs.CONTRASTS).replace(
-    "negation, polarity", "negation (moved to another verb), polarity (negated or not)"
+    "negation, polarity", "negation (moved), polarity (negated or not)"
 )
 
 ContrastsOption = Annotated[

@@ -290,6 +290,9 @@ class LayoutColumns:
         if f"{path}modal" in self._domains:
             self.columns[f"form:{path}modal"] = partial(LayoutRows.look_up_modals, path=path)
             self._add_lookup("lemma", f"{path}modal", "modal_lemmas")
+        if site.form.has_adjunct:
+            self._add_lookup("form", f"{path}adjunct", "adjunct_forms")
+            self._add_lookup("lemma", f"{path}adjunct", "adjuncts")
         if f"{path}tense" in self._domains:
             self._add_lookup("value", f"{path}tense", "tenses")
         for i in range(site.adverbs):
@@ -370,6 +373,8 @@ class LayoutColumns:
         }
         if event.modal is not None:
             fillers["modal"] = marks[f"lemma:{path}modal"]
+        if event.adjunct is not None:
+            fillers["adjunct"] = marks[f"lemma:{path}adjunct"]
         if event.tense is not None:
             fillers["tense"] = _Mark(marks[f"value:{path}tense"])
         if event.negator is not None:
@@ -404,8 +409,8 @@ class LayoutColumns:
         form = slot or finite or (f"{token.path}negation" if leaf.form in NEGATIONS else "")
         if leaf.form in self._tables.language.usual_auxiliary_forms:
             form = slot = f"{token.path}aux"
-        # The token of a numeral is only a part of the determiner, such as "two" of "at least two".
-        is_fixed = leaf.pos in ("NUM", "PROPN")
+        # The token of a numeral is only a part of the determiner, such as "two" of "at least two"; so in adjuncts.
+        is_fixed = leaf.pos in ("NUM", "PROPN") or slot == "adjunct"
         return Token(
             form=marks.get(f"form{case}:{form}", leaf.form),
             lemma=marks.get(f"form{case}:{form}" if is_fixed else f"lemma:{slot}", leaf.lemma),

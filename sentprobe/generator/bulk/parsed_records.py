@@ -23,7 +23,7 @@ from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.layout import NEGATIONS, ClauseForm, Layout, PhraseForm, has_passive, make_layout
 from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
-from sentprobe.grammars.shapes import ClauseShape
+from sentprobe.grammars.shapes import ADJUNCT_LAST, ClauseShape
 from sentprobe.lexicon import Flag, Kind, Lexicon, Vocabulary
 
 ValueT = TypeVar("ValueT")
@@ -96,6 +96,7 @@ class _ParsedEvents:
         self._determiners = _number_values(self.words.determiners)
         self._relativizers = _number_values(self.words.relativizers)
         self._modals = _number_values(self.words.modals)
+        self._adjuncts = _number_values(self.words.adjuncts)
         self._rows: dict[Layout, tuple[list[int], list[list[int]]]] = {}
         self._layouts: dict[object, Layout] = {}
 
@@ -163,6 +164,8 @@ class _ParsedEvents:
                     raise LookupError
                 inner.append(self._relativizers[phrase.clause.relativizer])
                 inner += self._list_values(phrase.clause)
+        if clause.adjunct:
+            values.append(self._adjuncts[clause.adjunct])
         return values + inner
 
     def _list_noun_values(self, phrase: ParsedPhrase) -> list[int]:
@@ -192,6 +195,7 @@ def _list_words(lexicon: Lexicon) -> Words:
         determiners=lemmas[Kind.DETERMINER],
         relativizers=lemmas[Kind.RELATIVIZER],
         modals=lemmas[Kind.MODAL],
+        adjuncts=lemmas[Kind.ADJUNCT],
         allow=frozenset(Flag),
     )
     return choose_words(full_lexicon, "", choices, Constraints())
@@ -217,5 +221,5 @@ def _read_form(clause: ParsedClause) -> ClauseForm:
     shape = clause.shape
     asks = shape.mood == ev.Mood.QUESTION and shape.gap
     asked = (ev.Role(shape.gap), ev.Asked(clause.relativizer)) if asks else None
-    front = ev.Fronting(shape.front) if shape.front else None
-    return ClauseForm(bool(clause.modal), ev.Mood(shape.mood), asked, front)
+    front = ev.Fronting(shape.front) if shape.front not in ("", ADJUNCT_LAST) else None
+    return ClauseForm(bool(clause.modal), ev.Mood(shape.mood), asked, front, has_adjunct=bool(clause.adjunct))

@@ -78,6 +78,8 @@ class WordTables:
         modals = [lexicon.get(lemma, Kind.MODAL) for lemma in words.modals]
         self.modal_lemmas = self.pool.numbers(words.modals)
         self.modal_forms = self._number_rows([w.forms.get(f, "") for w in modals] for f in (Form.MD, Form.MD_NEG))
+        self.adjuncts = self.pool.numbers(words.adjuncts)
+        self.adjunct_forms = self.pool.numbers(lemma.rpartition(" ")[2] for lemma in words.adjuncts)
         self.noun_feats = self._build_agreeing_feats("NOUN", [([n.value for n in NUMBERS], "")])
         self.tenses = self.pool.numbers(tense.value for tense in ev.Tense)
         self.negators = self.pool.numbers(["", *NEGATIONS[1:]])

@@ -35,6 +35,8 @@ def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
         lexicon.get(adverb, Kind.ADVERB)
     if event.modal is not None:
         lexicon.get(event.modal, Kind.MODAL)
+    if event.adjunct is not None:
+        lexicon.get(event.adjunct, Kind.ADJUNCT)
     for _, person in ev.iterate_participants(event):
         for conjunct in person.conjuncts:
             _check_participant(conjunct, lexicon)
@@ -56,8 +58,9 @@ def check_language(event: ev.Event, language: Language) -> None:
             raise UsageError(f"{prefix}{language.name} has no {feature} {value.value!r}, only {names}")
     people = [person for _, person in ev.iterate_participants(event)]
     uses = {
-        "object before its verb": event.fronting is not None and not language.has_fronting,
+        "object before its verb": event.fronting is ev.Fronting.OBJECT and not language.has_fronting,
         "reflexive": event.reflexive is not None and not language.reflexives,
+        "adjunct": bool(event.adjunct or event.fronting is ev.Fronting.ADJUNCT) and not language.adjuncts,
         "modal": event.modal is not None and Kind.MODAL not in language.forms,
         "coordination": not language.has_coordination and any(person.conjunct for person in people),
     }
@@ -404,6 +407,8 @@ def find_open_fields(event: ev.Event, path: str = "") -> Iterator[str]:
     for name in ("predicate", "frame", "voice", "tense", "aspect", "polarity", "adverbs"):
         if getattr(event, name) is None and not (name == "tense" and untensed):
             yield path + name
+    if event.fronting is ev.Fronting.ADJUNCT and event.adjunct is None:
+        yield path + "adjunct"
     if event.frame is ev.Frame.DITRANSITIVE and event.dative is None:
         yield path + "dative"
     if event.polarity is ev.Polarity.NEGATIVE and event.negator is None:

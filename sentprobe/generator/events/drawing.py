@@ -34,6 +34,8 @@ def _list_event_features(event: ev.Event) -> tuple[str, ...]:
         features.append(event.mood.value)
     if event.fronting is not None:
         features.append(event.fronting.value)
+    if event.adjunct is not None:
+        features.append(event.adjunct)
     if event.adverbs is None:
         features.append(f"adverbs {OPEN}")
     elif event.adverbs:

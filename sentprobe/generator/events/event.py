@@ -81,9 +81,10 @@ class Dative(StrEnum):
 
 
 class Fronting(StrEnum):
-    """A word order in which the object opens the main clause: "den Mann sieht der Arzt"."""
+    """What opens the main clause: its object ("den Mann sieht der Arzt") or adjunct ("on Monday the man slept")."""
 
     OBJECT = "object-first"
+    ADJUNCT = "adjunct-first"
 
 
 class Number(StrEnum):
@@ -208,14 +209,14 @@ Argument: TypeAlias = Participant | Gap | Asked | Reflexive
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """A predicate with its frame, voice, tense or modal, aspect, polarity, adverbs, mood and participants.
+    """A predicate with its frame, voice, tense or modal, aspect, polarity, adverbs, adjunct, mood and participants.
 
     Implied fields are filled in. Without a stated frame, a passive or a patient makes the event transitive, and a
     recipient makes it ditransitive. An intransitive frame, a reflexive or the perfect progressive makes the event
     active. A negator makes the polarity negative, and an asked participant makes the event a question. An imperative
-    has no tense, and neither has an event with a modal. By default, an event is a statement without a modal and without
-    a fronted object. In a partial event, however, a default stands for any value. For example, the default mood also
-    matches questions.
+    has no tense, and neither has an event with a modal. By default, an event is a statement without a modal, an adjunct
+    ("on Monday", in main clauses only) and a fronted phrase. In a partial event, however, a default stands for any
+    value. For example, the default mood also matches questions.
 
     Raises:
         Contradiction: two fields exclude each other, such as an intransitive frame and a patient.
@@ -239,6 +240,7 @@ class Event:
     modal: str | None = None
     mood: Mood = Mood.STATEMENT
     fronting: Fronting | None = None
+    adjunct: str | None = None
 
     def __post_init__(self) -> None:
         name = self.predicate or "an event"
@@ -249,8 +251,8 @@ class Event:
             self._imply("voice", Voice.ACTIVE, f"{name}: {article} {self.frame} event has no passive")
         if self.aspect is Aspect.PERFECT_PROGRESSIVE:
             self._imply("voice", Voice.ACTIVE, f"{name}: a perfect progressive has no passive")
-        if self.fronting is not None:
-            self._check_fronting(name)
+        if self.fronting is not None or self.adjunct is not None:
+            self._check_main_clause(name)
         if self.negator is not None:
             self._imply("polarity", Polarity.NEGATIVE, f"{name}: a positive event has no negator")
         words = {role.value: word for role in ROLES if isinstance(word := self.argument(role), StrEnum)}
@@ -284,12 +286,18 @@ class Event:
             )
         self._imply("voice", Voice.ACTIVE, f"{name}: a clause with a reflexive is active")
 
-    def _check_fronting(self, name: str) -> None:
-        self._imply("voice", Voice.ACTIVE, f"{name}: an object can stand first only in an active clause")
-        if self.frame is Frame.INTRANSITIVE:
-            raise Contradiction(f"{name}: an intransitive event has no object to stand first")
-        if self.gap is not None or self.mood is not Mood.STATEMENT:
-            raise Contradiction(f"{name}: an object can stand first only in a main clause that is a statement")
+    def _check_main_clause(self, name: str) -> None:
+        if self.adjunct is not None and self.gap is not None:
+            raise Contradiction(f"{name}: only a main clause has a time or place such as {self.adjunct!r}")
+        if self.fronting is None:
+            return
+        if self.fronting is Fronting.OBJECT:
+            self._imply("voice", Voice.ACTIVE, f"{name}: an object can stand first only in an active clause")
+            if self.frame is Frame.INTRANSITIVE:
+                raise Contradiction(f"{name}: an intransitive event has no object to stand first")
+        what = "an object" if self.fronting is Fronting.OBJECT else "a time or place"
+        if self.gap is not None or self.asked is not None or self.mood is not Mood.STATEMENT:
+            raise Contradiction(f"{name}: {what} can stand first only in a main clause that is a statement")
 
     def _check_mood(self, name: str, *, is_asking: bool) -> None:
         if self.mood is not Mood.STATEMENT and self.gap is not None:

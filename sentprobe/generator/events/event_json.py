@@ -130,7 +130,7 @@ def event_to_json(event: ev.Event) -> Json:
         else:
             form[role.value] = f"{filler.value}?" if isinstance(filler, ev.Asked) else _enum_to_json(filler)
     form |= {"dative": _enum_to_json(event.dative), "modal": event.modal}
-    form["fronting"] = _enum_to_json(event.fronting)
+    form |= {"adjunct": event.adjunct, "fronting": _enum_to_json(event.fronting)}
     form["mood"] = None if event.mood is ev.Mood.STATEMENT else event.mood.value
     return _drop_open_fields(form)
 
@@ -234,6 +234,7 @@ _EVENT_READERS: Readers = {
     "recipient": _read_argument,
     "dative": lambda node, _: node.read_member(ev.Dative),
     "modal": _read_text,
+    "adjunct": _read_text,
     "mood": lambda node, _: node.read_member(ev.Mood),
     "fronting": lambda node, _: node.read_member(ev.Fronting),
 }

@@ -35,6 +35,8 @@ class Property(StrEnum):
     """A noun has another numeral, of the same grammatical number."""
     NAME = "name"
     """A name, or its title, is replaced by another."""
+    ADJUNCT = "adjunct"
+    """A clause has another time or place, or only one of two clauses has one."""
     NOUN = "noun"
     VERB = "verb"
     ADVERB = "adverb"
@@ -62,6 +64,7 @@ class ClauseMeaning:
     aspect: ev.Aspect | None
     negated: bool
     adverbs: tuple[str, ...]
+    adjunct: str | None
     scope: str
     """Voice and recipient's form, if the clause has a quantified noun ("no man") and, say, a negation; else ""."""
 
@@ -115,6 +118,7 @@ def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> Cl
         aspect=clause.aspect,
         negated=clause.polarity is ev.Polarity.NEGATIVE,
         adverbs=clause.adverbs or (),
+        adjunct=clause.adjunct,
         scope=_find_scope(clause),
     )
 
@@ -252,6 +256,8 @@ def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Prop
         yield Property.PERFECT
     if left.adverbs != right.adverbs:
         yield Property.ADVERB
+    if left.adjunct != right.adjunct:
+        yield Property.ADJUNCT
     if left.head != right.head:
         yield Property.MODIFIER
         # The role of the modified noun does not count as a second difference.

@@ -54,7 +54,7 @@ def _list_event_features(event: ev.Event) -> list[str]:
     is_order = event.mood is ev.Mood.ORDER
     # These are the implications of ``Event``: only what reading would not fill in again is written.
     has_no_passive = event.frame in (ev.Frame.INTRANSITIVE, ev.Frame.DATIVE) or is_order
-    is_voice_implied = has_no_passive or event.fronting is not None or event.reflexive is not None
+    is_voice_implied = has_no_passive or event.fronting is ev.Fronting.OBJECT or event.reflexive is not None
     features = _list_values(
         None if _has_implied_frame(event) else event.frame,
         None if is_voice_implied else event.voice,
@@ -68,6 +68,8 @@ def _list_event_features(event: ev.Event) -> list[str]:
     )
     if event.modal is not None:
         features.append(_write_words("modal", (event.modal,)))
+    if event.adjunct is not None:
+        features.append(_write_words("adjunct", (event.adjunct,)))
     if event.adverbs is not None:
         features.append(_write_words("adv", event.adverbs))
     return features

@@ -186,6 +186,7 @@ class WordList(NamedTuple):
 WORD_LISTS = {
     ("a predicate", "adv"): WordList("adverbs", "the adverbs", "adv(really)"),
     ("a predicate", "modal"): WordList("modal", "one modal", "modal(must)", is_single=True),
+    ("a predicate", "adjunct"): WordList("adjunct", "one time or place", 'adjunct("on Monday")', is_single=True),
     ("a noun", "adj"): WordList("adjectives", "the adjectives", "adj(young)"),
 }
 """The features with words in parentheses, by (owner, name of the feature)."""

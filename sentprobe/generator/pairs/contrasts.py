@@ -132,8 +132,11 @@ def _build_perfect_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]
         yield _constrain_clause(pattern, path, ev.Event(tense=ev.Tense.PRESENT, aspect=aspect))
 
 
-def _build_counted_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield one partial event: the noun's clause is positive, since the voice would decide the scope of a "not"."""
+def _build_positive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
+    """Yield one partial event: the clause at *path*, or of the noun there, is positive.
+
+    The voice would decide the scope of a "not" and a numeral.
+    """
     yield _constrain_clause(pattern, drafts.find_noun_clause(path), ev.Event(polarity=ev.Polarity.POSITIVE))
 
 
@@ -292,7 +295,7 @@ _ROWS = (
         requirement="a noun",
         find_places=list_participant_paths,
         edit=partial(drafts.replace_word, slot="det"),
-        build_conditions=_build_counted_condition,
+        build_conditions=_build_positive_condition,
         list_determiners=Language.list_numerals,
     ),
     Contrast(
@@ -303,6 +306,15 @@ _ROWS = (
         edit=partial(drafts.replace_word, slot="noun"),
         replaced_slot="noun",
         list_determiners=Language.list_name_determiners,
+    ),
+    Contrast(
+        name="adjunct",
+        summary="the time or place of the main clause is replaced by another",
+        find_places=lambda _: (MAIN,),
+        edit=partial(drafts.replace_word, slot=drafts.ADJUNCT),
+        build_conditions=_build_positive_condition,
+        needed_kind=Kind.ADJUNCT,
+        common_moods=(ev.Mood.STATEMENT,),
     ),
     Contrast(
         name="noun",
@@ -358,7 +370,7 @@ PLURALS = ev.Event(agent=_PLURAL), ev.Event(patient=_PLURAL)
 
 def has_contrast(language: Language, contrast: Contrast) -> bool:
     """Say whether a language has the words, numerals or names, moods and forms of a contrast."""
-    has_words = contrast.needed_kind in (None, *language.forms)
+    has_words = contrast.needed_kind in (None, *language.forms, *([Kind.ADJUNCT] if language.adjuncts else []))
     has_words = has_words and (contrast.list_determiners is None or bool(contrast.list_determiners(language)))
     return has_words and {*contrast.moods} <= {*language.moods} and contrast.name not in language.excluded_contrasts
 
@@ -383,10 +395,13 @@ def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
     return event
 
 
-def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
+def find_form_changes(
+    pattern: Pattern, language: Language, contrast: Contrast
+) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
     """Yield (paths, voice). If an anchor has this voice (None: any), changed forms at the paths give a positive."""
     if not language.has_fronting:
-        yield from _find_voice_changes(pattern)
+        moved = (drafts.ADJUNCT,) if contrast.needed_kind is Kind.ADJUNCT else ()
+        yield from (((*paths, *moved), voice) for paths, voice in _find_voice_changes(pattern))
     elif pattern.frame is not ev.Frame.INTRANSITIVE:
         yield (drafts.FRONTING,), ev.Voice.ACTIVE
 

@@ -6,7 +6,7 @@ from the agent to the patient. So the layout (the list of variables) is built on
 Tables say which words may replace which in a negative; synonyms may not. A renderer writes many drafts as text.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -54,7 +54,8 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
 
     Polarity items, volitional adverbs, and verbs that have no progressive never replace a word. Synonyms do not replace
     each other. A noun replaces only nouns of its sort (such as person) that go with no more adjectives; names replace
-    names. A numeral replaces numerals of its grammatical number with the same bound, such as "at least".
+    names. A numeral replaces numerals of its grammatical number with the same bound, such as "at least". An adjunct
+    replaces those of its sort with the same words before their noun, such as "in the".
     A verb or adjective replaces another only if it accepts all nouns that the other accepts.
     """
     without_progressive = find_verbs_without_progressive(words, lexicon)
@@ -77,6 +78,10 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     numbers = np.array([number for number, _ in words.determiners])
     tables[Kind.DETERMINER] = (counts[:, None] == counts) & (counts != "") & (numbers[:, None] == numbers)
     np.fill_diagonal(tables[Kind.DETERMINER], val=False)
+    sites = [lexicon.get(adjunct, Kind.ADJUNCT) for adjunct in words.adjuncts]
+    classes = np.array([f"{site.sort} {site.phrase}" for site in sites])
+    tables[Kind.ADJUNCT] = classes[:, None] == classes
+    np.fill_diagonal(tables[Kind.ADJUNCT], val=False)
     all_bans = find_sort_bans(words, lexicon)
     # A word that may not stand everywhere replaces its like only: a novel no key (it may be rusty), a state no event.
     marks = [(Kind.NOUN, nouns) for nouns in {ban.nouns for ban in all_bans}]
@@ -165,6 +170,8 @@ ValueColumn: TypeAlias = NDArray[np.int64]
 MAIN = ""
 """The path of the main clause."""
 DATIVE = "dative"
+ADJUNCT = "adjunct"
+"""The argument of :func:`exchange_form` that puts the adjunct of the main clause first."""
 FRONTING = "fronting"
 """The argument of :func:`exchange_form` that puts the object of the main clause first."""
 ADJECTIVE = "adjective0"
@@ -201,7 +208,8 @@ class EventDraft:
         paths = (MAIN, *(format_clause_path(role) for role, _ in where))
         counts = tuple(self.adverbs[path] for path in paths)
         is_modal = [f"{path}modal" in self.values for path in paths]
-        forms = (ClauseForm(is_modal[0], self.mood, self.asked, self.fronting), *map(ClauseForm, is_modal[1:]))
+        main = ClauseForm(is_modal[0], self.mood, self.asked, self.fronting, has_adjunct=ADJUNCT in self.values)
+        forms = (main, *map(ClauseForm, is_modal[1:]))
         adjectives = sorted(name.removesuffix(ADJECTIVE) for name in self.values if name.endswith(ADJECTIVE))
         phrases = tuple(PhraseForm(path, 1) for path in adjectives)
         pattern = find_pattern(self.frame, where)
@@ -245,8 +253,11 @@ def exchange_form(draft: EventDraft, path: str) -> EventDraft:
     """Return the events of *draft* in another construction that has the same meaning.
 
     If *path* is the path of a clause, the clause changes between active and passive. If *path* ends in ``dative``, the
-    form of a recipient changes. If *path* is FRONTING, the object of the (active) main clause moves to the front.
+    form of a recipient changes. If *path* is FRONTING, the object of the (active) main clause moves to the front; if
+    it is ADJUNCT, the adjunct does.
     """
+    if path == ADJUNCT:
+        return replace(draft, fronting=ev.Fronting.ADJUNCT)
     if path == FRONTING:
         values = {name: column for name, column in draft.values.items() if name != "voice"}
         return replace(draft, values=values, fronting=ev.Fronting.OBJECT)
@@ -338,6 +349,12 @@ def toggle_number(draft: EventDraft, path: str) -> EventDraft:
     return _replace_values(draft, **{f"{path}det": table[draft.values[f"{path}det"]]})
 
 
+def drop_adjunct(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG001 - there is one place
+    """Remove the adjunct of the main clause."""
+    values = {name: column for name, column in draft.values.items() if name != ADJUNCT}
+    return replace(draft, values=values, fronting=None)
+
+
 def set_numeral(draft: EventDraft, path: str, *, count: str, change: int = 0) -> EventDraft:
     """Give the numeral at *path* the bound *count*, and a number that is lower (*change* -1), higher (1) or the same.
 
@@ -397,12 +414,13 @@ def replace_word(draft: EventDraft, path: str, *, slot: str) -> EventDraft:
 
 
 def find_content_words(draft: EventDraft) -> Iterator[tuple[str, ...]]:
-    """Yield, for each event of *draft*, one sorted tuple of the event's nouns and verbs."""
+    """Yield, for each event of *draft*, one sorted tuple of the event's nouns, also that of its adjunct, and verbs."""
+    sites = [lemma.rpartition(" ")[2] for lemma in draft.words.adjuncts]
+    tables: Mapping[str, Sequence[str]] = {"noun": draft.words.nouns, "verb": draft.words.verbs, ADJUNCT: sites}
     columns = [
-        np.array(words)[column]
+        np.array(tables[slot])[column]
         for name, column in draft.values.items()
-        for kind, words in (("noun", draft.words.nouns), ("verb", draft.words.verbs))
-        if name.rpartition(".")[2] == kind
+        if (slot := name.rpartition(".")[2]) in tables
     ]
     yield from map(tuple, np.sort(np.stack(columns, axis=1), axis=1).tolist())
 

@@ -10,7 +10,7 @@ Pairs and triplets are written as training data for sentence encoders, with the 
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import partial
 from hashlib import blake2b
@@ -22,14 +22,16 @@ import numpy as np
 from sentprobe.common.errors import UsageError
 from sentprobe.common.values import format_json
 from sentprobe.generator.bulk.generation import PART_SIZE
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.checks import unify
 from sentprobe.generator.pairs import drafts
 from sentprobe.generator.pairs import triplets as tr
-from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.generator.pairs.contrasts import CONTRASTS, Contrast
 from sentprobe.generator.pairs.drafts import Edit
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_rows
 from sentprobe.generator.pairs.triplets import TripletRows, TripletSet, TripletSide
 from sentprobe.generator.spaces.templates import Pattern, SplitSide
-from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.lexicon.words import BARE_COUNT
 
 
@@ -67,12 +69,27 @@ def _negate(draft: drafts.EventDraft, _: str) -> drafts.EventDraft:
     return drafts.toggle_negation(draft, drafts.MAIN)
 
 
+def _negate_without_adjunct(draft: drafts.EventDraft, path: str) -> drafts.EventDraft:
+    return _negate(drafts.drop_adjunct(draft, path), path)
+
+
 _EXCHANGED = GroupDesign(
     hypotheses=((TripletSide.ANCHOR, _keep), (TripletSide.HARD, _keep)),
     premises=tuple((side, edit) for edit in (_keep, _negate) for side in (TripletSide.POSITIVE, TripletSide.NEGATIVE)),
     labels=((_ENTAILED, _NEUTRAL), (_NEUTRAL, _ENTAILED), (_CONTRADICTED, _NEUTRAL), (_NEUTRAL, _CONTRADICTED)),
     is_exchanged=True,
 )
+_DROPPED = GroupDesign(
+    hypotheses=tuple(
+        (side, edit)
+        for edit in (drafts.drop_adjunct, _negate_without_adjunct)
+        for side in (TripletSide.ANCHOR, TripletSide.HARD)
+    ),
+    premises=((TripletSide.POSITIVE, _keep), (TripletSide.NEGATIVE, _keep)),
+    labels=((_ENTAILED, _NEUTRAL, _CONTRADICTED, _NEUTRAL), (_NEUTRAL, _ENTAILED, _NEUTRAL, _CONTRADICTED)),
+    is_exchanged=True,
+)
+"""Who helped on Monday helped. The negatives have exchanged roles, so that the same words can be neutral, too."""
 _MOST = "no more than"
 _COUNTED = GroupDesign(
     hypotheses=tuple(
@@ -89,7 +106,9 @@ _COUNTED = GroupDesign(
 PAIRS_PER_GROUP = 8
 """The number of pairs in a group."""
 
-DESIGNS: Mapping[str, GroupDesign] = {"role": _EXCHANGED, "negation": _EXCHANGED, "numeral": _COUNTED}
+DESIGNS: Mapping[str, GroupDesign] = {"role": _EXCHANGED, "negation": _EXCHANGED, "numeral": _COUNTED} | {
+    "adjunct": _DROPPED
+}
 NEUTRAL_CONTRASTS = tuple(DESIGNS)
 """The contrasts with exact labels. The negatives of ``role`` and ``negation`` have the anchor's words, and are neutral
 to the anchor and to the anchor's negation.
@@ -139,6 +158,18 @@ class NliSpace(tr.TripletSpace):
     def count(self) -> int:
         """Return the exact number of groups of NLI pairs in the space."""
         return super().count() // (2 if self._design.is_exchanged else 1)
+
+    def find_contrast(self, name: str) -> Contrast:
+        """Return the contrast *name*; for adjuncts, that of roles, of positive clauses with an adjunct."""
+        contrast, role = super().find_contrast(name), super().find_contrast("role")
+        if contrast.needed_kind is not Kind.ADJUNCT:
+            return contrast
+
+        def build_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
+            conditions = role.build_conditions(pattern, path)
+            yield from (unify(condition, ev.Event(polarity=ev.Polarity.POSITIVE)) for condition in conditions)
+
+        return replace(role, name=name, needed_kind=Kind.ADJUNCT, build_conditions=build_conditions)
 
     def select_determiners(self, determiners: tuple[str, ...]) -> frozenset[str]:
         """Return the numerals that have a lower and a higher plural numeral."""

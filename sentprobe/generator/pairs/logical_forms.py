@@ -75,8 +75,9 @@ class LogicalForm:
 def check_fragment(event: Event) -> None:
     """Raise UsageError unless an event is in the fragment of COGS: past, singular, *the* or *a*, no other feature."""
     for clause, _ in iterate_clauses(event):
-        features = (clause.tense, clause.aspect, clause.polarity, clause.modal, clause.mood, clause.adverbs or ())
-        is_plain = features == (Tense.PAST, Aspect.SIMPLE, Polarity.POSITIVE, None, "statement", ())
+        features = (clause.tense, clause.aspect, clause.polarity, clause.modal, clause.adjunct, clause.mood)
+        is_plain = features == (Tense.PAST, Aspect.SIMPLE, Polarity.POSITIVE, None, None, "statement")
+        is_plain = is_plain and not clause.adverbs
         people = [person for _, person in iterate_participants(clause)]
         are_plain = all(
             (p.number, p.adjectives, p.conjunct) == (Number.SINGULAR, (), None)

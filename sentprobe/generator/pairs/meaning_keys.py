@@ -58,6 +58,7 @@ class MeaningKeys:
             *(fillers.get(role, nothing) for role in ev.ROLES),
             values.get(f"{path}tense", nothing - 1),
             modal,
+            self._number_words(Kind.ADJUNCT, f"{path}adjunct", draft) if form.has_adjunct else nothing,
             np.full_like(nothing, self._pool.number(form.mood)),
             values[f"{path}aspect"],
             # "not" and "n't" mean the same.
@@ -95,6 +96,7 @@ class MeaningKeys:
                 Kind.NOUN: words.nouns,
                 Kind.TRANSITIVE: words.verbs,
                 Kind.MODAL: words.modals,
+                Kind.ADJUNCT: words.adjuncts,
                 Kind.ADVERB: words.adverbs,
                 Kind.ADJECTIVE: words.adjectives,
                 Kind.DETERMINER: words.determiners,

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from sentprobe.common.errors import UsageError, suggest
-from sentprobe.generator.events.event import Contradiction, Event, Mood, Role
+from sentprobe.generator.events.event import Contradiction, Event, Fronting, Mood, Role
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.space import Space
@@ -167,7 +167,7 @@ def _read_row(uid: str, row: Mapping[str, Any]) -> Paradigm:
         name: tuple(v) if isinstance(v, list) and name != "verbs" else v for name, v in row.items()
     }
     choices = {name: values.pop(name) for name in [*values] if name not in field_names}
-    types = {"moods": Mood, "asked": Role, "reflexives": Role}
+    types = {"moods": Mood, "asked": Role, "reflexives": Role, "frontings": Fronting}
     choices = {name: tuple(map(types.get(name, lambda value: value), items)) for name, items in choices.items()}
     default = PrefixMethod.ONE if row["change"].startswith("replace") else PrefixMethod.NONE
     prefix = PrefixMethod(values.pop("prefix", default))

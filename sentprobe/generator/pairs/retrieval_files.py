@@ -125,9 +125,9 @@ def _is_possible(
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     """Yield the contrasts from which distractors of the triplets can be made.
 
-    Number and modifier are excluded beside numerals and names. Aspect is excluded if the language or a verb has no
-    progressive, or beside the perfect. It is also excluded if the negatives differ in an adverb, because some anchors
-    need the progressive to show which verb the adverb modifies.
+    Number and modifier are excluded beside numerals and names, tense beside times and places. Aspect is excluded if the
+    language or a verb has no progressive, or beside the perfect. It is also excluded if the negatives differ in an
+    adverb, because some anchors need the progressive to show which verb the adverb modifies.
     Role and modifier are excluded unless all nouns have one sort (such as person), and all verbs and adjectives accept
     it.
     """
@@ -140,6 +140,8 @@ def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     for name in _USUAL_CONTRASTS:
         if name in ("number", "modifier") and space.contrast.list_determiners is not None:
             continue  # a numeral has one number, and a name no relative clause
+        if name == "tense" and space.contrast.needed_kind is Kind.ADJUNCT:
+            continue  # no time in the present
         if not ((name == "aspect" and needs_aspect) or (CONTRASTS[name].moves_nouns and has_sorts)):
             yield CONTRASTS[name]
 

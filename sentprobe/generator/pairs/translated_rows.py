@@ -40,6 +40,7 @@ UNTRANSLATED = {
     "mood": "questions and orders are not translated",
     "numeral": "numerals are not translated",
     "name": "names are not translated",
+    "adjunct": "times and places are not translated",
     "recipient": "verbs with a recipient are not translated",
 }
 """The contrasts that are not translated, with the reason."""

@@ -45,7 +45,7 @@ from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, j
 from sentprobe.generator.spaces.templates import Pattern, SplitSide, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.lexicon.lexicon import restrict_to_one_sort
-from sentprobe.lexicon.words import Flag
+from sentprobe.lexicon.words import PLACE, TIME, Flag
 
 
 class TripletSide(StrEnum):
@@ -134,7 +134,7 @@ class TripletSpace:
     ) -> None:
         self.side = side
         self.lexicon = side.restrict_lexicon(lexicon, vocabulary) if side else lexicon
-        self.contrast = contrasts.find_contrast(contrast)
+        self.contrast = self.find_contrast(contrast)
         if not has_contrast(lexicon.language, self.contrast):
             raise ImpossibleContrastError(f"sentprobe's {lexicon.language.name} cannot have the contrast {contrast!r}")
         self._forbidden_events: tuple[ev.Event, ...] = ()
@@ -153,6 +153,10 @@ class TripletSpace:
         # A stratum of several templates is kept once, at the place that the last of them gives it.
         strata_by_key = {(stratum.pattern, stratum.place, stratum.voices): stratum for stratum in reversed(strata)}
         self.strata = tuple(reversed(strata_by_key.values()))
+
+    def find_contrast(self, name: str) -> contrasts.Contrast:
+        """Return the contrast with this name. Raises UsageError if it is unknown, with the nearest name."""
+        return contrasts.find_contrast(name)
 
     def count(self) -> int:
         """Return the exact number of triplets."""
@@ -225,7 +229,7 @@ class TripletSpace:
     def _choose_words(self) -> Words:
         """Return the vocabulary's words. Raises UsageError if it lacks transitive verbs or words for the contrast."""
         lexicon, name, kind = self.lexicon, self.vocabulary, self.contrast.needed_kind
-        if kind not in (None, Kind.MODAL) and not lexicon.vocabulary(name).words[kind]:
+        if kind not in (None, Kind.MODAL, Kind.ADJUNCT) and not lexicon.vocabulary(name).words[kind]:
             what = "ditransitive verbs" if kind is Kind.DITRANSITIVE else f"{kind.value}s"
             why = f"the contrast {self.contrast.name!r} needs {what}; vocabulary {name!r} has none"
             raise ImpossibleContrastError(why + list_other_vocabularies(lexicon, kind))
@@ -266,7 +270,7 @@ class TripletSpace:
             if is_order and not (self.contrast.in_orders if place == drafts.MAIN else not place.startswith("agent.")):
                 continue
             spaces_by_voice: dict[ev.Voice | None, tuple[Space, ...]] = {}
-            for voices, voice in find_form_changes(pattern, self.lexicon.language):
+            for voices, voice in find_form_changes(pattern, self.lexicon.language, self.contrast):
                 if is_order and drafts.MAIN in voices:
                     continue  # an order has no passive
                 if voice not in spaces_by_voice:
@@ -307,6 +311,7 @@ class TripletSpace:
             determiners=determiners,
             counted=(place, self.select_determiners(determiners[1:])) if determiners else None,
             moods=(mood,),
+            adjuncts=(TIME, PLACE) if kind is Kind.ADJUNCT else (None,),
             modals=modals if is_main else (None,),
             clause_modals=(None,) if is_main else modals,
             adverbs=adverbs if is_main else (0,),

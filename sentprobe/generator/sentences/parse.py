@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import product
 from operator import itemgetter
@@ -27,6 +28,7 @@ from sentprobe.generator.sentences.token_readings import (
     load_tries,
 )
 from sentprobe.grammars import shapes
+from sentprobe.grammars.derivation import Hole
 from sentprobe.lexicon import Flag, Lexicon
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.words import NAME, NAMED
@@ -66,6 +68,7 @@ class ParsedClause(NamedTuple):
     relativizer: str
     phrases: tuple[tuple[str, ParsedPhrase], ...]
     modal: str
+    adjunct: str = ""
 
 
 def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
@@ -176,7 +179,8 @@ def build_event(clause: ParsedClause) -> ev.Event:
     if clause.shape.gap:
         arguments[clause.shape.gap] = ev.GAP if clause.shape.is_relative else ev.Asked(clause.relativizer)
     arguments |= _find_features(clause.shape)
-    return ev.Event(predicate=clause.verb, adverbs=clause.adverbs, modal=clause.modal or None, **arguments)
+    arguments |= {"modal": clause.modal or None, "adjunct": clause.adjunct or None}
+    return ev.Event(predicate=clause.verb, adverbs=clause.adverbs, **arguments)
 
 
 @cache
@@ -191,7 +195,7 @@ def _find_features(shape: shapes.ClauseShape) -> Mapping[str, Any]:
         "aspect": ev.Aspect(shape.aspect),
         "polarity": ev.Polarity.POSITIVE if is_positive else ev.Polarity.NEGATIVE,
         "negator": None if is_positive else ev.Negator(shape.negation),
-        "fronting": ev.Fronting(shape.front) if shape.front else None,
+        "fronting": ev.Fronting(shape.front) if shape.front not in ("", shapes.ADJUNCT_LAST) else None,
     }
 
 
@@ -284,12 +288,36 @@ class _Parser:
 
     def parse_main_clauses(self) -> list[ParsedClause]:
         """Return every parse of the whole sentence as one main clause; an empty list if there is no parse."""
-        ends: list[tuple[int, ParsedClause]] = []
-        self._walk_trie(self._main, 0, _EMPTY_MATCH, ends)
-        for end, _ in ends:
-            if end < len(self.tokens):
-                self._record_failure(end, "the end of the sentence")
-        return [clause for end, clause in ends if end == len(self.tokens)]
+        clauses: list[ParsedClause] = []
+        for start, adjunct in ((0, ""), *self._find_first_adjuncts()):
+            ends: list[tuple[int, ParsedClause]] = []
+            self._walk_trie(self._main, start, _EMPTY_MATCH, ends)
+            for end, clause in ends:
+                if end == len(self.tokens) and not adjunct:
+                    clauses.append(clause)
+                else:
+                    clauses += self._add_adjunct(end, clause, adjunct)
+        return clauses
+
+    def _find_first_adjuncts(self) -> Iterator[tuple[int, str]]:
+        """Yield the end position and the lemma of an adjunct at the start of the sentence."""
+        if self.tokens and self.tokens[0] in self._language.adjunct_openers:
+            for end in range(2, len(self.tokens)):
+                if (lemma := " ".join(self.tokens[:end])) in self._language.adjuncts:
+                    yield end, lemma
+
+    def _add_adjunct(self, end: int, clause: ParsedClause, first: str) -> Iterator[ParsedClause]:
+        """Yield a main clause with the adjunct *first* before it or, if *first* is "", one that begins at token *end*.
+
+        An adjunct does not follow a relative clause, which could have it, too.
+        """
+        last = " ".join(self.tokens[end:])
+        if first and not last and clause.shape.mood == shapes.STATEMENT:
+            yield clause._replace(shape=replace(clause.shape, front=shapes.ADJUNCT_FIRST), adjunct=first)
+        elif not first and last in self._language.adjuncts and not _ends_in_clause(clause, self._language):
+            yield clause._replace(shape=replace(clause.shape, front=shapes.ADJUNCT_LAST), adjunct=last)
+        else:
+            self._record_failure(end, "the end of the sentence" if last else f"a statement after {first!r}")
 
     def _record_failure(self, position: int, expected: str) -> None:
         if self.expected is None:
@@ -484,6 +512,12 @@ class _Parser:
 def _read_short_phrases(first: str, second: str, lexicon: Lexicon) -> tuple[tuple[int, ParsedPhrase, str], ...]:
     """Return (length, phrase, noun class) for each noun phrase that begins at the first of two tokens ("": none)."""
     return tuple(_Parser([token for token in (first, second) if token], lexicon).read_bare_phrases(0))
+
+
+def _ends_in_clause(clause: ParsedClause, language: Language) -> bool:
+    """Say whether the last words of a main clause are a noun phrase with a relative clause."""
+    last = shapes.load_language_shapes(language).find_items(clause.shape)[-1].content
+    return isinstance(last, Hole) and clause.phrases[-1][1].clause is not None
 
 
 def _describe_input(name: str, language: Language) -> str:

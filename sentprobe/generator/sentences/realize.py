@@ -40,6 +40,7 @@ SLOT_KINDS = {
     "adjective": Kind.ADJECTIVE,
     "adverb": Kind.ADVERB,
     "modal": Kind.MODAL,
+    "adjunct": Kind.ADJUNCT,
 }
 
 
@@ -63,6 +64,10 @@ def check_event(event: ev.Event, lexicon: Lexicon) -> None:
             modal = lexicon.get(clause.modal, Kind.MODAL)
             if clause.negator is ev.Negator.CONTRACTED and Form.MD_NEG not in modal.forms:
                 raise UsageError(f"the modal {modal.lemma!r} has no form before n't; use not")
+        if clause.adjunct is not None:
+            lexicon.get(clause.adjunct, Kind.ADJUNCT)
+            if clause.fronting is None and ends_in_clause(clause):
+                raise UsageError(f"{clause.adjunct!r} cannot follow a relative clause, which could have it, too")
         for _, person in ev.iterate_participants(clause):
             for conjunct in person.conjuncts:
                 _check_participant(conjunct, lexicon)
@@ -224,11 +229,19 @@ def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
         yield from _find_final_clauses(person.clause.event, f"{path}{last.value}.clause.")
 
 
+def ends_in_clause(event: ev.Event) -> bool:
+    """Say whether the arguments of a main clause end in a relative clause."""
+    last = find_last_role(event)
+    person = None if last is event.subject else event.argument(last)
+    return isinstance(person, ev.Participant) and isinstance(person.clause, ev.RelativeClause)
+
+
 def find_last_role(event: ev.Event) -> ev.Role:
-    """Return the role of the noun that ends a relative clause. If no noun ends it, return the role of its gap."""
+    """Return the role of the noun that ends a clause. If no noun does, return the role of its gap or question word."""
     if event.voice is ev.Voice.PASSIVE or event.frame is ev.Frame.INTRANSITIVE:
         return ev.Role.AGENT
-    is_recipient_last = event.dative is ev.Dative.TO or (event.dative and event.patient is ev.GAP)
+    is_patient_absent = isinstance(event.patient, ev.Gap | ev.Asked)
+    is_recipient_last = event.dative is ev.Dative.TO or (event.dative and is_patient_absent)
     return ev.Role.RECIPIENT if is_recipient_last else ev.Role.PATIENT
 
 

@@ -2,7 +2,8 @@
 
 The structure of an event determines its plan, so events with the same structure share a cached plan. Each slot is
 filled with an inflected form of a word of the event. Slots are named by their path in the event: ``verb``, ``adverb0``,
-``agent.noun``, ``agent.det``, ``agent.adjective0``, ``agent.conjunct.noun``, ``agent.clause.verb``, ``modal``, ...
+``agent.noun``, ``agent.det``, ``agent.adjective0``, ``agent.conjunct.noun``, ``agent.clause.verb``, ``modal``,
+``adjunct``, ...
 
 Agreement decides which form: of the finite verb with its subject; of determiners, adjectives and relativizers with a
 noun.
@@ -46,7 +47,7 @@ def choose_clause_shape(event: Event, head_number: str, language: Language) -> s
         str(event.mood),
         str(event.dative or ""),
         head_number if event.gap and "rel" in language.agreeing_slots else "",
-        str(event.fronting or ""),
+        str(event.fronting or (shapes.ADJUNCT_LAST if event.adjunct else "")),
     )
 
 
@@ -87,7 +88,8 @@ def extract_structure(event: Event, language: Language) -> EventStructure:
     """Return the structure of a fully specified event; the structure determines word order and inflected forms."""
     features = event.frame, event.voice, event.tense, event.aspect, event.polarity, event.negator, event.dative
     arguments = (_extract_argument_structure(event.argument(role), language) for role in ROLES)
-    return *features, event.mood, event.fronting, event.modal is not None, len(event.adverbs or ()), *arguments
+    adjunct = event.adjunct and event.adjunct.rpartition(" ")[0]
+    return *features, event.mood, event.fronting, adjunct, event.modal is not None, len(event.adverbs or ()), *arguments
 
 
 def _extract_argument_structure(argument: ev.Argument | None, language: Language) -> Hashable:
@@ -103,6 +105,7 @@ def _extract_argument_structure(argument: ev.Argument | None, language: Language
 _SLOT_NAMES = {
     shapes.VERB: "verb",
     shapes.MODAL: "modal",
+    shapes.ADJUNCT: "adjunct",
     shapes.NOUN: "noun",
     shapes.DETERMINER: "det",
     shapes.RELATIVIZER: "rel",
@@ -224,6 +227,8 @@ class _Planner:
             plan = self._plan_constituent(shapes.AdverbShape(len(event.adverbs or ())), path)
             _number_slots(plan, shapes.ADVERB, path)
             return plan
+        if content.category == shapes.ADJUNCT_HOLE:
+            return self._plan_constituent(shapes.AdjunctShape((event.adjunct or "").rpartition(" ")[0]), path)
         person = event.argument(Role(content.name))
         if isinstance(person, ev.Reflexive):
             return self._plan_constituent(shapes.ReflexiveShape(person.value), path)
@@ -316,6 +321,8 @@ def find_slots(event: Event, path: str = "", slots: dict[str, str] | None = None
     slots[path + "verb"] = event.predicate or ""
     if event.modal is not None:
         slots[path + "modal"] = event.modal
+    if event.adjunct is not None:
+        slots[path + "adjunct"] = event.adjunct
     for i, lemma in enumerate(event.adverbs or ()):
         slots[f"{path}adverb{i}"] = lemma
     for role in ROLES:

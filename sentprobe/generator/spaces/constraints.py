@@ -11,7 +11,7 @@ from sentprobe.generator.events.checks import check_language
 from sentprobe.lexicon import Flag, Kind, Lexicon
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.lexicon.words import NAMED
+from sentprobe.lexicon.words import NAMED, PLACE, TIME
 
 Allowed: TypeAlias = frozenset[int]
 
@@ -29,6 +29,7 @@ class Words:
     """Pairs such as ``("pl", "the")``: a grammatical number, and a determiner that nouns of this number can have."""
     relativizers: tuple[str, ...]
     modals: tuple[str, ...] = ()
+    adjuncts: tuple[str, ...] = ()
     language: Language = ENGLISH
     uniform_conjuncts: bool = False
     """Whether coordinated nouns have the same sort."""
@@ -69,8 +70,9 @@ class Choices:
     ``modals`` and ``adverbs`` in relative clauses. ``coordinations`` is how many participants of a sentence are
     coordinated ("the man and the woman").
 
-    In main clauses: ``moods``; ``frontings`` (None: subject first); ``asked``, the role that a question asks for (None:
-    a yes/no question); ``reflexives``, the role of a reflexive (None: no reflexive).
+    In main clauses: ``moods``; ``frontings`` (None: subject first); ``adjuncts``, lemmas or sorts (None: no adjunct);
+    ``asked``, the role that a question asks for (None: a yes/no question); ``reflexives``, the role of a reflexive
+    (None: no reflexive).
 
     ``allow`` admits verbs with the flags that it lists. By default, stative, punctual and psych verbs have no
     progressive, and syncretic verbs ("the men hit": present or past) do not occur. ``ambiguous`` admits sentences with
@@ -88,6 +90,7 @@ class Choices:
     modals: tuple[str | None, ...] = (None,)
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
     frontings: tuple[ev.Fronting | None, ...] = (None,)
+    adjuncts: tuple[str | None, ...] = (None,)
     asked: tuple[ev.Role | None, ...] = (None,)
     reflexives: tuple[ev.Role | None, ...] = (None,)
     adverbs: tuple[int, ...] = (0,)
@@ -147,10 +150,25 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
         choices.determiners or (language.determiner,),
         choices.relativizers or (language.relativizer,),
         modals=tuple(dict.fromkeys(x for x in (*choices.modals, *choices.modals_in_clauses) if x is not None)),
+        adjuncts=_list_adjuncts(choices, lexicon),
         syncretic=Flag.SYNCRETIC in choices.allow,
     )
     _check_words(words, lexicon, vocabulary, constraints)
     return words
+
+
+def _list_adjuncts(choices: Choices, lexicon: Lexicon) -> tuple[str, ...]:
+    """Return the adjuncts that are chosen by lemma or sort. Raises UsageError for one that is unknown."""
+    chosen = [name for name in choices.adjuncts if name is not None]
+    if chosen and not lexicon.language.adjuncts:
+        raise UsageError(f"sentprobe's {lexicon.language.name} has no adjunct")
+    if ev.Fronting.ADJUNCT in choices.frontings and not chosen:
+        raise UsageError("the order adjunct-first needs adjuncts, such as time or place")
+    words = lexicon.words(Kind.ADJUNCT)
+    for name in chosen:
+        if name not in (TIME, PLACE):
+            lexicon.get(name, Kind.ADJUNCT)
+    return tuple(word.lemma for word in words if {word.lemma, word.sort} & {*chosen})
 
 
 def list_other_vocabularies(lexicon: Lexicon, kind: Kind) -> str:
@@ -168,6 +186,7 @@ def _collect_words(
     relativizers: tuple[str, ...],
     *,
     modals: tuple[str, ...],
+    adjuncts: tuple[str, ...],
     syncretic: bool,
 ) -> Words:
     language = lexicon.language
@@ -200,6 +219,7 @@ def _collect_words(
         determiners=pairs,
         relativizers=relatives,
         modals=tuple(lexicon.get(lemma, Kind.MODAL).lemma for lemma in modals),
+        adjuncts=adjuncts,
         language=language,
         uniform_conjuncts=vocabulary_words.uniform_conjuncts,
         separate_agents=vocabulary_words.separate_agents,
@@ -214,7 +234,7 @@ def _collect_words(
 def _list_lemmas(words: Words) -> frozenset[str]:
     determiners = (lemma for _, lemma in words.determiners)
     open_words = (*words.nouns, *words.verbs, *words.adverbs, *words.adjectives)
-    return frozenset((*open_words, *words.relativizers, *words.modals, *determiners))
+    return frozenset((*open_words, *words.relativizers, *words.modals, *words.adjuncts, *determiners))
 
 
 def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: Constraints) -> None:
@@ -239,6 +259,8 @@ def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: C
 
 
 def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
+    if Kind.ADJUNCT in lexicon.kinds_of(lemma):
+        return "is a time or place, which needs --adjunct"
     if {Kind.DETERMINER, Kind.RELATIVIZER, Kind.MODAL} & set(lexicon.kinds_of(lemma)):
         return "is not among the determiners, relativizers and modals that were chosen"
     if Kind.NOUN in lexicon.kinds_of(lemma) and (phrase := lexicon.get(lemma, Kind.NOUN).phrase):
@@ -252,7 +274,7 @@ def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
 def collect_lemmas(event: ev.Event) -> set[str]:
     lemmas: set[str | None] = set()
     for clause, _ in ev.iterate_clauses(event):
-        lemmas |= {clause.predicate, clause.modal, *(clause.adverbs or ())}
+        lemmas |= {clause.predicate, clause.modal, clause.adjunct, *(clause.adverbs or ())}
         persons = (conjunct for _, person in ev.iterate_participants(clause) for conjunct in person.conjuncts)
         for person in persons:
             lemmas |= {person.noun, person.determiner, *person.adjectives}

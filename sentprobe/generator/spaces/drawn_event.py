@@ -65,14 +65,17 @@ STRUCTURAL = ("voice", "dative", "aspect", "negation", "self")
 
 @lru_cache(maxsize=1024)  # number of layouts
 def find_determiner_classes(layout: Layout) -> Mapping[str, tuple[int, ...]]:
-    """Return the class of each value of the determiners whose values differ in structure: numerals, names, others.
+    """Return the class of each value of determiners (numerals, names, others) and adjuncts that differ in structure.
 
-    The keys are names of variables. Two determiners have the same class if noun phrases with them have the same shape.
+    The keys are names of variables. Two values have the same class if phrases with them have the same shape.
     """
     phrases = layout.language.phrases
     kinds = ["", *dict.fromkeys(phrases.values())]
     variables = [variable for variable in layout.variables if phrases and variable.name.endswith("det")]
     classes = {v.name: tuple([kinds.index(phrases.get(pair[1], "")) for pair in v.values]) for v in variables}
+    for variable in (variable for variable in layout.variables if variable.name == "adjunct"):
+        words_before = [str(lemma).rpartition(" ")[0] for lemma in variable.values]
+        classes[variable.name] = tuple(map([*dict.fromkeys(words_before)].index, words_before))
     return {name: values for name, values in classes.items() if len({*values}) > 1}
 
 

@@ -60,6 +60,7 @@ class ClauseForm(NamedTuple):
     asked: tuple[ev.Role, ev.Asked] | None = None
     fronting: ev.Fronting | None = None
     reflexive: ev.Role | None = None
+    has_adjunct: bool = False
 
 
 TENSED = ClauseForm()
@@ -152,8 +153,8 @@ def make_layout(
 
 
 def has_passive(frame: ev.Frame, fronting: object) -> bool:
-    """Say whether a main clause can be passive; *fronting* is not None if the object stands first."""
-    return frame in (ev.Frame.TRANSITIVE, ev.Frame.DITRANSITIVE) and not fronting
+    """Say whether a main clause can be passive: not if *fronting* is OBJECT."""
+    return frame in (ev.Frame.TRANSITIVE, ev.Frame.DITRANSITIVE) and fronting != ev.Fronting.OBJECT
 
 
 def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
@@ -161,7 +162,7 @@ def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
     is_intransitive = pattern.frame is ev.Frame.INTRANSITIVE
-    if form.fronting is not None and is_intransitive:
+    if form.fronting is ev.Fronting.OBJECT and is_intransitive:
         return False
     is_bound = form.reflexive is ev.FRAME_ROLES[pattern.frame][-1] and not (asked or is_intransitive)
     if form.reflexive is not None and not is_bound:
@@ -223,6 +224,8 @@ def _list_clause_variables(
         yield from _list_noun_variables(phrase.path, phrase.adjectives, words)
         if phrase.conjunct_adjectives is not None:
             yield from _list_noun_variables(f"{phrase.path}conjunct.", phrase.conjunct_adjectives, words)
+    if site.form.has_adjunct:
+        yield _make_free_variable(f"{path}adjunct", words.adjuncts)
 
 
 def _list_noun_variables(path: str, adjectives: int, words: Words) -> Iterator[Variable]:
@@ -285,6 +288,7 @@ def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: 
         dative=_DATIVES[str(values[f"{path}dative"])] if site.varies_dative else site.dative,
         mood=site.form.mood,
         fronting=site.form.fronting,
+        adjunct=str(values[f"{path}adjunct"]) if site.form.has_adjunct else None,
     )
 
 
@@ -332,6 +336,8 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
         values[f"{path}voice"] = str(event.voice)
     if site.varies_dative:
         values[f"{path}dative"] = str(event.dative)
+    if event.adjunct is not None:
+        values[f"{path}adjunct"] = event.adjunct
     if event.mood is not ev.Mood.ORDER:
         values[f"{path}modal" if site.form.is_modal else f"{path}tense"] = str(event.modal or event.tense)
     values |= {
@@ -350,7 +356,8 @@ def read_form(event: ev.Event) -> ClauseForm:
     asked = event.asked
     filler = None if asked is None else event.argument(asked)
     open_participant = (asked, filler) if asked is not None and isinstance(filler, ev.Asked) else None
-    return ClauseForm(event.modal is not None, event.mood, open_participant, event.fronting, event.reflexive)
+    features = event.mood, open_participant, event.fronting, event.reflexive, event.adjunct is not None
+    return ClauseForm(event.modal is not None, *features)
 
 
 def _read_participant(person: object, path: str, layout: Layout, values: dict[str, LayoutValue]) -> bool:

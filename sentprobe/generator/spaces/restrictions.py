@@ -56,6 +56,7 @@ class _Matcher:
         self._require_feature(f"{path}dative", partial.dative, site.dative)
         self._require_feature(f"{path}tense", partial.tense, None)
         self._require_feature(f"{path}modal", partial.modal, None)
+        self._require_feature(f"{path}adjunct", partial.adjunct, None)
         # A statement is the default of a notation, and matches any mood.
         if partial.mood is not ev.Mood.STATEMENT:
             self._require_fixed(partial.mood, site.form.mood)

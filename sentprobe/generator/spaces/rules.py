@@ -22,6 +22,7 @@ from sentprobe.generator.events.event import (
     Negator,
     Polarity,
     Role,
+    Tense,
     Voice,
 )
 from sentprobe.generator.events.notation import write_event
@@ -42,7 +43,7 @@ from sentprobe.generator.spaces.restrictions import Rule, list_restrictions
 from sentprobe.grammars.shapes import find_subject_role
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.lexicon.words import MODIFIED, NAMED, NO_PROGRESSIVE, ROLES
+from sentprobe.lexicon.words import MODIFIED, NAMED, NO_PROGRESSIVE, ROLES, TIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +277,7 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         yield Rule("agreement of reflexives", partial(find_reflexive_boxes, words, lexicon), is_ban=True)
     if has_polarity_items(words, lexicon):
         yield Rule(POLARITY, partial(find_polarity_boxes, words, lexicon), is_ban=True)
-    yield from _iterate_determiner_rules(words, lexicon, choices)
+    yield from _iterate_phrase_rules(words, lexicon, choices)
     if words.event_adverbs and words.states:
         yield Rule("leaving out sudden and repeated states", partial(_find_state_boxes, words), is_ban=True)
     if words.uniform_conjuncts and {*choices.coordinations} != {0}:
@@ -292,8 +293,8 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         yield Rule(text, partial(find_sort_boxes, bans), is_ban=True)
 
 
-def _iterate_determiner_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
-    """Yield the rules of numerals and names."""
+def _iterate_phrase_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
+    """Yield the rules of numerals, names and adjuncts."""
     if any(words.language.phrases.get(determiner) in NAMED for _, determiner in words.determiners):
         yield Rule("names without determiners and modifiers", partial(_find_name_boxes, words, lexicon), is_ban=True)
     bounded = frozenset(i for i, (_, d) in enumerate(words.determiners) if " " in d)
@@ -302,6 +303,46 @@ def _iterate_determiner_rules(words: Words, lexicon: Lexicon, choices: Choices) 
         yield Rule(text, partial(_find_bound_boxes, bounded), is_ban=True)
     if choices.counted is not None:
         yield Rule("one noun with a numeral or name", partial(_find_count_boxes, words, choices.counted), is_ban=True)
+    if words.adjuncts:
+        yield Rule("no time or place after a relative clause", _find_closing_boxes, is_ban=True)
+        text = "leaving out times in the present, and states at a time or place"
+        yield Rule(text, partial(_find_adjunct_boxes, words, lexicon), is_ban=True)
+
+
+def _find_closing_boxes(layout: Layout) -> Iterator[Restriction]:
+    """Yield boxes of main clauses with an adjunct after a relative clause, which could have the adjunct, too."""
+    main, *relatives = layout.clauses
+    if not main.form.has_adjunct or main.form.fronting is not None:
+        return
+    owners = {site.owner for site in relatives}
+    voices = enumerate(Voice) if main.voice is None else [(0, main.voice)]
+    for (i, voice), (j, dative) in product(voices, enumerate(Dative) if main.varies_dative else [(0, main.dative)]):
+        clause = Event(frame=main.frame, voice=voice, dative=dative, mood=main.form.mood)
+        if main.form.asked is not None:
+            clause = clause.with_argument(*main.form.asked)
+        if (last := find_last_role(clause)) is not clause.subject and f"{last.value}." in owners:
+            box = {} if main.voice else {"voice": frozenset([i])}
+            yield {**box, "dative": frozenset([j])} if main.varies_dative else box
+
+
+def _find_adjunct_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
+    """Yield boxes of events at a time in the present, of states with an adjunct, and of a noun that is in it, too."""
+    main = layout.clauses[0]
+    if not main.form.has_adjunct:
+        return
+    sites = [lexicon.get(adjunct, Kind.ADJUNCT) for adjunct in words.adjuncts]
+    times = frozenset(i for i, site in enumerate(sites) if site.sort == TIME)
+    names = {variable.name for variable in layout.variables}
+    if times and "tense" in names:
+        yield {"tense": frozenset([list(Tense).index(Tense.PRESENT)]), "adjunct": times}
+    verbs = find_verbs_without_progressive(words, lexicon, frozenset([Flag.STATIVE]))
+    if states := words.states & words.verbs_by_frame[main.frame] | verbs.get(Kind(main.frame.value), frozenset()):
+        yield {"verb": states}
+    for i, site in enumerate(sites):
+        nouns = frozenset(j for j, noun in enumerate(words.nouns) if noun in site.forms.values())
+        for variable in layout.variables if nouns else ():
+            if variable.group is Group.NOUN:
+                yield {variable.name: nouns, "adjunct": frozenset([i])}
 
 
 def _find_bound_boxes(bounded: Allowed, layout: Layout) -> Iterator[Restriction]:
@@ -452,7 +493,7 @@ def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
     """Return the positions of *lemma* among the values of a variable; none if the values are not words."""
     if variable.name.endswith("det"):  # a pair of number and lemma
         return frozenset(i for i, pair in enumerate(variable.values) if pair[1] == lemma)
-    if variable.group is None and not variable.name.endswith(("rel", "modal")):
+    if variable.group is None and not variable.name.endswith(("rel", "modal", "adjunct")):
         return frozenset()
     return frozenset(i for i, value in enumerate(variable.values) if value == lemma)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.common.errors import UsageError
-from sentprobe.generator.events.event import Asked, Contradiction, Event, Mood, Negator, Number
+from sentprobe.generator.events.event import Asked, Contradiction, Event, Fronting, Mood, Negator, Number
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.spaces import counting
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words, list_other_vocabularies
@@ -368,17 +368,21 @@ def _build_layouts(
 
 def _iterate_main_forms(choices: Choices, is_modal: tuple[bool, ...]) -> Iterator[ClauseForm]:
     """Yield the forms of main clauses that the choices allow. Imperatives (orders) never have a modal."""
-    for mood in choices.moods:
-        yield from (ClauseForm(fronting=f) for f in choices.frontings if f is not None and mood is Mood.STATEMENT)
-        if None not in choices.frontings:
+    has_adjunct = tuple(dict.fromkeys(adjunct is not None for adjunct in choices.adjuncts))
+    frontings = sorted(choices.frontings, key=lambda fronting: fronting is None)
+    for mood, fronting in product(choices.moods, frontings):
+        if fronting is not None and mood is not Mood.STATEMENT:
             continue
-        if mood is Mood.ORDER:
-            # The reflexive of an order would be yourself, which the lexicon lacks.
-            yield from [ClauseForm(mood=mood)] if None in choices.reflexives else []
-            continue
-        for role, modal in product(choices.asked if mood is Mood.QUESTION else (None,), is_modal):
-            for asked in (None,) if role is None else tuple((role, word) for word in Asked):
-                yield from (ClauseForm(modal, mood, asked, reflexive=reflexive) for reflexive in choices.reflexives)
+        for adjunct in (True,) if fronting is Fronting.ADJUNCT else has_adjunct:
+            base = ClauseForm(mood=mood, fronting=fronting, has_adjunct=adjunct)
+            if fronting is Fronting.OBJECT or mood is Mood.ORDER:
+                # The reflexive of an order would be yourself, which the lexicon lacks.
+                yield from [base] if fronting or None in choices.reflexives else []
+                continue
+            for role, modal in product(choices.asked if mood is Mood.QUESTION else (None,), is_modal):
+                for asked in (None,) if role is None else tuple((role, word) for word in Asked):
+                    form = base._replace(is_modal=modal, asked=asked)
+                    yield from (form._replace(reflexive=reflexive) for reflexive in choices.reflexives)
 
 
 @lru_cache(maxsize=1024)  # number of layouts

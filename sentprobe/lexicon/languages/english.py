@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from sentprobe.lexicon.languages.language import EntryValues, Language
 from sentprobe.lexicon.words import (
+    ADJUNCTS,
     AUXILIARIES,
     BOUNDS,
     FORMS,
@@ -100,6 +101,7 @@ ENGLISH = Language(
     names=NAMES,
     titles=TITLES,
     surnames=SURNAMES,
+    adjuncts=ADJUNCTS,
     relativizer="that",
     frames=("intransitive", "transitive", "ditransitive"),
     aspects=("simple", "prog", "perf", "perfprog"),

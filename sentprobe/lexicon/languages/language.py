@@ -55,6 +55,8 @@ class Language:
     titles: tuple[str, ...] = ()
     """The words that are a determiner of ``surnames`` only: "Doctor Smith"."""
     surnames: tuple[str, ...] = ()
+    adjuncts: Mapping[str, str] = field(default_factory=dict)
+    """The adjuncts of time and place, such as "on Monday", with their sorts."""
     relativizer: str
     """The default relativizer; ``determiner`` is the default determiner."""
 
@@ -132,7 +134,7 @@ class Language:
         return {**self.counts, **dict.fromkeys([NAME] if self.names else [], NAME), **dict.fromkeys(self.titles, TITLE)}
 
     def make_words(self) -> Iterator[Word]:
-        """Yield the numerals, titles and names. A determiner has the same form in all cases and classes."""
+        """Yield the numerals, titles, names and adjuncts. A determiner has the same form in all cases and classes."""
         for lemma, phrase in self.phrases.items():
             text = "" if phrase == NAME else lemma.rpartition(" ")[2]
             number = "sg" if self.numerals.get(text, 1) == 1 else "pl"
@@ -143,12 +145,20 @@ class Language:
             yield Word(lemma, Kind.NOUN, dict.fromkeys(forms, lemma), gender=gender, phrase=NAME)
         for lemma in self.surnames:
             yield Word(lemma, Kind.NOUN, dict.fromkeys(forms, lemma), phrase=TITLE)
+        for lemma, sort in self.adjuncts.items():
+            phrase, _, noun = lemma.rpartition(" ")
+            yield Word(lemma, Kind.ADJUNCT, dict.fromkeys(forms, noun), sort=sort, phrase=phrase)
 
     @cached_property
     def capitalized_names(self) -> Mapping[str, str]:
-        """The spelling of each name, and of each title with each surname, by its spelling in lower case."""
+        """The spelling of each name, title with surname, and adjunct such as "on Monday", by that in lower case."""
         names = (*self.names, *(f"{title} {surname}" for title in self.titles for surname in self.surnames))
-        return {name.lower(): name for name in names}
+        return {name.lower(): name for name in (*names, *self.adjuncts) if name != name.lower()}
+
+    @cached_property
+    def adjunct_openers(self) -> frozenset[str]:
+        """The first words of adjuncts, such as "on"."""
+        return frozenset(lemma.partition(" ")[0] for lemma in self.adjuncts)
 
     @cached_property
     def usual_auxiliary_forms(self) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ MISTAKES: list[tuple[object, str]] = [
     (
         {"xyz": {}},
         "$.xyz: unknown key 'xyz', expected one of predicate, frame, voice, tense, aspect, "
-        "polarity, negator, adverbs, agent, patient, recipient, dative, modal, mood, fronting",
+        "polarity, negator, adverbs, agent, patient, recipient, dative, modal, adjunct, mood, fronting",
     ),
     ({"tense": "passt"}, "$.tense: unknown value 'passt' (did you mean 'past'?)"),
     ({"tense": "pats"}, "$.tense: unknown value 'pats' (did you mean 'past'?)"),

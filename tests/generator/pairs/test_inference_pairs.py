@@ -150,7 +150,9 @@ def test_modifiers_have_presuppositions() -> None:
 
 @pytest.mark.parametrize("contrast", [name for name in CONTRASTS if name not in NEUTRAL_CONTRASTS])
 def test_contrast_without_neutral_pairs_is_refused(contrast: str) -> None:
-    with pytest.raises(UsageError, match=f"'{contrast}' has no pairs for --nli; use role, negation or numeral"):
+    with pytest.raises(
+        UsageError, match=f"'{contrast}' has no pairs for --nli; use role, negation, numeral or adjunct"
+    ):
         NliSpace(english(), contrast)
 
 

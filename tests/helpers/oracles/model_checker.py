@@ -3,7 +3,7 @@
 It reads the dependencies of a parsed sentence and evaluates it in small models. A model has people (a man, a group of
 men, ...) and relations between them, one for each verb with tense or modal, aspect and adverbs, and one for each
 adjective. Facts are sampled on first use: each is true or false at random and then fixed. A numeral counts people of a
-crowd: "three" and "at least three" are true of three or more.
+crowd: "three" and "at least three" are true of three or more. A fact at a time or place is a fact, and happens there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -78,7 +78,8 @@ class _Evaluator:
 
     def evaluate_clause(self, verb: int, modified: Person | None) -> bool:
         """Evaluate a clause; a relative pronoun stands for *modified*."""
-        places = {i: token for i, token in self.find_children(verb) if token.deprel in ARGUMENTS}
+        children = [(i, token) for i, token in self.find_children(verb) if not self.find_site(i)]
+        places = {i: token for i, token in children if token.deprel in ARGUMENTS}
         numerals = {i: part for i in places for part in self.find_children(i) if part[1].deprel == "nummod"}
         people = {
             token.deprel: modified if "PronType=Rel" in token.feats else self.find_person(i)
@@ -114,7 +115,16 @@ class _Evaluator:
         lemma = self.tokens[verb - 1].lemma
         assert agent is not None
         recipient = recipients[0] if recipients else None
-        return self.model.holds((lemma, tense, aspect, adverbs, agent, patient, recipient)) is not negated
+        fact = (lemma, tense, aspect, adverbs, agent, patient, recipient)
+        holds = self.model.holds(fact)
+        for site in filter(None, (self.find_site(i) for i, _ in parts)):
+            holds = holds and self.model.holds((f"{lemma} {site}", *fact[1:]))
+        return holds is not negated
+
+    def find_site(self, noun: int) -> str:
+        """Return the time or place of which *noun* is the head; "" if there is none."""
+        words = [token.lemma for _, token in self.find_children(noun)]
+        return " ".join([*words, self.tokens[noun - 1].lemma]) if {*words} & {"at", "in", "on"} else ""
 
     def find_person(self, noun: int) -> Person:
         """Return the one person that a noun phrase describes; otherwise it is undefined."""

@@ -48,9 +48,10 @@ SENTENCE = "root[]"
 
 _LATE_ADVERBS = """
 S[SEM=[BASE={event}, LATE=?d], GAP=subj, NUM=?n, AGR=?i, FREL=?r] -> \\
-    fin[SEM={event}, SUBJ=gap, NUM=?n, SREL=?r, GAP=none, POL=plain, BIND=?i] ADVP[SEM=?d, POL={polarity}]
+    fin[SEM={event}, SUBJ=gap, NUM=?n, SREL=?r, GAP=none, POL=plain, BIND=?i, TAIL=none] ADVP[SEM=?d, POL={polarity}]
 S[SEM=[BASE={event}, LATE=?d], GAP=arg, FREL=?f] -> NP[SEM=?x, NUM=?n, AGR=?i, POL=plain, BIND=none, REL=?r] \\
-    fin[SEM={event}, SUBJ=?x, NUM=?n, SREL=?r, GAP=arg, FREL=?f, POL=plain, BIND=?i] ADVP[SEM=?d, POL={polarity}]
+    fin[SEM={event}, SUBJ=?x, NUM=?n, SREL=?r, GAP=arg, FREL=?f, POL=plain, BIND=?i, TAIL=none] \\
+    ADVP[SEM=?d, POL={polarity}]
 """
 ATTACHMENT_RULES = "".join(
     _LATE_ADVERBS.format(event=f"[TENSE=?t, ASPECT=?a, VOICE=?v, NEG={negation}, ADV=?y, CORE=?c]", polarity=polarity)
@@ -74,6 +75,9 @@ def build_goal(event: Event, language: Language = ENGLISH) -> FeatStructNontermi
     goal["MOOD"], goal["ASKED"] = _get_value(event.mood), (*asked, _NONE)[0]
     if language.has_fronting:
         goal["FRONT"] = "object" if event.fronting else "subject"
+    if language.adjuncts:
+        goal["FRONT"] = "adjunct" if event.fronting else "subject"
+        goal["ADJUNCT"] = FeatStruct({"LEM": event.adjunct}) if event.adjunct else _NONE
     return goal
 
 
@@ -234,7 +238,7 @@ def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
             roles = {
                 _ROLE_OF_RELATION[child.deprel]: token.head if child.feats.endswith("Rel") else at
                 for at, child in enumerate(tokens, 1)
-                if child.head == verb and child.deprel in _ROLE_OF_RELATION
+                if child.head == verb and child.deprel in _ROLE_OF_RELATION and not _is_adjunct(tokens, at)
             }
             for at, child in enumerate(tokens, 1):
                 if (child.head, child.deprel) == (verb, "nsubj:pass"):
@@ -245,6 +249,10 @@ def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
                 Predicate(verb=verb, agent=numbers["agent"], patient=numbers["patient"], recipient=numbers["recipient"])
             )
     return tuple(sorted(predicates, key=lambda p: tokens[p.verb - 1].deprel != "root"))
+
+
+def _is_adjunct(tokens: tuple[Token, ...], noun: int) -> bool:
+    return any(token.head == noun and token.lemma in ("at", "in", "on") for token in tokens)
 
 
 def _read_negations(tokens: tuple[Token, ...]) -> tuple[Negation, ...]:
@@ -291,8 +299,9 @@ def _event_from_root(root: FeatStruct) -> Event:
     event = replace(event_from_features(root["SEM"]), mood=Mood.STATEMENT)
     if event.gap is not None:
         event = event.with_argument(event.gap, Asked(root["ASKED"]))
-    fronting = Fronting.OBJECT if root.get("FRONT") == "object" else None
-    return replace(event, mood=Mood(root["MOOD"]), fronting=fronting)
+    fronting = {"object": Fronting.OBJECT, "adjunct": Fronting.ADJUNCT}.get(root.get("FRONT"))
+    adjunct = None if root.get("ADJUNCT", _NONE) == _NONE else root["ADJUNCT"]["LEM"]
+    return replace(event, mood=Mood(root["MOOD"]), fronting=fronting, adjunct=adjunct)
 
 
 def chart_readings(tokens: list[str], lexicon: Lexicon) -> list[Event]:

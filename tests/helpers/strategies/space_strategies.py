@@ -7,11 +7,12 @@ from typing import TypeVar
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from sentprobe.generator.events.event import Contradiction, Event, Mood, Negator, Number, Role, Tense
+from sentprobe.generator.events.event import Contradiction, Event, Fronting, Mood, Negator, Number, Role, Tense
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import find_patterns, list_frames, list_template_names
 from sentprobe.lexicon import Kind, Lexicon, english, read_lexicon_text
+from sentprobe.lexicon.words import PLACE, TIME
 
 Value = TypeVar("Value")
 
@@ -72,6 +73,7 @@ def spaces(draw: st.DrawFn) -> Space:
     )
     determiners = [word.lemma for word in lexicon.words(Kind.DETERMINER)]
     adjectives = draw(st.integers(0, int(vocabulary in ("odd", "everyday"))))
+    adjuncts = draw(st.sampled_from(((None,), (TIME, PLACE), (None, "on Monday", "in the garden"))))
     has_sorts = vocabulary == "everyday"  # rules on sorts divide a space into very many boxes
     choices = Choices(
         main=Event(tense=draw(st.sampled_from((None, *Tense)))),
@@ -81,6 +83,8 @@ def spaces(draw: st.DrawFn) -> Space:
         negators=draw(_some(list(Negator))),
         modals=draw(_some([None, *(word.lemma for word in lexicon.words(Kind.MODAL))], most=3)),
         moods=draw(_some([*Mood])),
+        adjuncts=adjuncts,
+        frontings=(None,) if adjuncts == (None,) else draw(st.sampled_from(((None,), (None, Fronting.ADJUNCT)))),
         asked=draw(_some([None, *Role])),
         adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
         adjectives=(adjectives,),

@@ -21,6 +21,7 @@ from sentprobe.generator.events.event import (
     Dative,
     Event,
     Frame,
+    Fronting,
     Mood,
     Negator,
     Number,
@@ -32,6 +33,7 @@ from sentprobe.generator.events.event import (
     Tense,
     Voice,
 )
+from sentprobe.generator.sentences.realize import ends_in_clause
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import NAMED, PERSON
 
@@ -110,6 +112,7 @@ def partial_events(
         dative=draw(sample_or_none(*Dative)) if frame is Frame.DITRANSITIVE else None,
         modal=modal,
         mood=mood,
+        adjunct=None if gap else draw(maybe(lemmas)),
         **arguments,
     )
 
@@ -219,6 +222,11 @@ def full_events(
         adverbs=tuple(draw(adverbs)),
         **arguments,
     )
+    if gap is None and (adjuncts := [word.lemma for word in lexicon.words(Kind.ADJUNCT)]):
+        fronting = draw(sample_or_none(Fronting.ADJUNCT)) if mood is Mood.STATEMENT else None
+        if fronting is not None or not ends_in_clause(event):
+            adjunct = draw((sample_from if fronting else sample_or_none)(*adjuncts))
+            event = replace(event, adjunct=adjunct, fronting=fronting)
     return draw(polar_events(draw(reflexive_events(event, event.agent, lexicon)), lexicon))
 
 
