@@ -24,6 +24,8 @@ from sentprobe.probes.classifier.probe import Optimizer, Penalty, Preset, StopCr
 from sentprobe.probes.classifier.probe_bank import Bank, BankDesign, Masks, compute_gradients, compute_logits, make_bank
 from sentprobe.probes.datasets.dataset import Indices, Items
 
+GATHERED_ITEMS = 2_000
+"""Number of items whose inputs are gathered at once."""
 DROPOUT_STEPS = 2**16
 """Dropout rates are rounded to multiples of 1 / DROPOUT_STEPS."""
 
@@ -141,7 +143,10 @@ class PreparedItems:
     def split_batches(self, size: int, *, order: Tensor | None = None) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield batches of *size* items: those with the numbers in *order*, (n,); None: all, as they stand."""
         order = torch.arange(len(self), device=self.rows.device) if order is None else order
-        yield from map(self.make_batch, torch.split(order, size))
+        # Several batches are gathered at once: each gathering has a cost of its own.
+        for numbers in torch.split(order, max(1, GATHERED_ITEMS // size) * size):
+            inputs, targets = self.make_batch(numbers)
+            yield from zip(torch.split(inputs, size), torch.split(targets, size, dim=1), strict=True)
 
 
 def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Tensor | None = None) -> PreparedItems:

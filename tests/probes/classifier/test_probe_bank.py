@@ -3,6 +3,7 @@
 import tracemalloc
 from dataclasses import replace
 from random import Random
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from sentprobe.probes.classifier import training
 from sentprobe.probes.classifier.presets import BankShape, GridPoint, find_preset, list_grid_points
 from sentprobe.probes.classifier.probe import (
     Activation,
@@ -142,12 +144,13 @@ def test_logits_are_those_of_single_probes(bank: Bank, size: int, seed: int) -> 
         torch.testing.assert_close(all_logits[place].T, plain_logits(bank.select_probes([place]), items))
 
 
-@given(banks(), st.integers(1, 9), st.integers(1, 4), st.randoms(use_true_random=False))
+@given(banks(), st.integers(1, 9), st.integers(1, 4), st.integers(1, 5), st.randoms(use_true_random=False))
 @settings(deadline=None)
-def test_batches_are_parts_of_all_items(bank: Bank, size: int, batch: int, random: Random) -> None:
+def test_batches_are_parts_of_all_items(bank: Bank, size: int, batch: int, gathered: int, random: Random) -> None:
     items = random_items(bank.design.shape, size, seed=0)
     order = torch.tensor(random.sample(range(size), size))
-    inputs, targets = zip(*items.split_batches(batch, order=order), strict=True)
+    with patch.object(training, "GATHERED_ITEMS", gathered):
+        inputs, targets = zip(*items.split_batches(batch, order=order), strict=True)
     assert [*map(len, inputs)] == [*map(len, torch.split(order, batch))]
     assert torch.equal(torch.cat(inputs), items.make_batch(torch.arange(size))[0][order])
     assert torch.equal(torch.cat(targets, dim=1).argmax(dim=0), items.targets[order])
