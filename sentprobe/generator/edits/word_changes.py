@@ -37,6 +37,8 @@ def change_number(_: EditableText, place: FoundPlace, rule: EditRule, table: Edi
     """Replace the group ``x``, a number in digits."""
     start, end = place.get_match().span("x")
     digits = place.get_match()["x"]
+    if not digits.isascii():
+        raise RefusalError("the digits are those of another script")
     if set(digits) <= {"0", ".", ","}:
         raise RefusalError("the number is zero")
     swapped = digits.translate(_GERMAN_SIGNS) if table.language == "de" else digits
@@ -67,16 +69,20 @@ def choose_listed(word: str, successors: Mapping[str, str], *, is_there: Callabl
     return chosen
 
 
+def is_in_text(words: str, text: EditableText) -> bool:
+    """Say whether a text has words, in any case."""
+    return re.search(rf"(?<!\w){re.escape(words.casefold())}(?!\w)", text.text.casefold()) is not None
+
+
 def change_listed(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
     """Replace the group ``x`` by the word that the rule's table names, or by the next one that the text lacks."""
     del table
     match = place.get_match()
     word = match["x"]
-    seen = text.text.casefold()
     new = choose_listed(
         next((key for key in rule.words if key.casefold() == word.casefold()), word),
         rule.words,
-        is_there=lambda other: bool(re.search(rf"(?<!\w){re.escape(other.casefold())}(?!\w)", seen)),
+        is_there=lambda other: is_in_text(other, text),
     )
     if word.isupper() and len(word) > 1 and new.isalpha() and new[0].isalpha():
         new = new.upper()
@@ -122,16 +128,23 @@ def change_hour(_: EditableText, place: FoundPlace, rule: EditRule, table: EditT
 
 def replace_form(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
     """Replace a word by the one that the rule's table names for its form."""
-    del text, table
+    del table
     token = place.get_token()
     if token.lower not in rule.words:
         raise RefusalError("no word is known that could replace another")
-    return [Splice(token.start, token.end, rule.words[token.lower])]
+    return [Splice(token.start, token.end, _refuse_doubled(text, rule.words[token.lower]))]
+
+
+def _refuse_doubled(text: EditableText, new: str) -> str:
+    """Return the new word, which would name one thing twice if the text had it: *the paid plan and the paid plan*."""
+    if is_in_text(new, text):
+        raise RefusalError("the text has all words that could replace one another")
+    return new
 
 
 def replace_lemma(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
     """Replace a word by its opposite, in the same form; of several words the first is inflected."""
-    del text, table
+    del table
     token = place.get_token()
     new = rule.words.get(token.lemma)
     if token.tag == "JJ" and token.lower != token.lemma:
@@ -139,7 +152,7 @@ def replace_lemma(text: EditableText, place: FoundPlace, rule: EditRule, table: 
     if new is None:
         raise RefusalError("no word is known that could replace another")
     first, *others = new.split(" ")
-    return [Splice(token.start, token.end, " ".join([inflect(first, token.tag), *others]))]
+    return [Splice(token.start, token.end, _refuse_doubled(text, " ".join([inflect(first, token.tag), *others])))]
 
 
 def find_own_phrase(rule: EditRule, text: EditableText, token: EditableToken) -> tuple[str, OwnPhrase]:

@@ -193,12 +193,32 @@ def test_listed_words_give_way_to_a_word_of_their_own_circle(language: str) -> N
         "Does it cost $0?",
         "Is 0.0 kg the weight?",
         "Is it free below 00 km?",
+        "Is minus 40 celsius cold enough for it?",
     ],
 )
 def test_equal_units_and_zeros_are_refused(text: str) -> None:
     edits, reason = edit_text(EditableText(text), TABLE.choose_rules(["unit"]), TABLE)
     assert edits == []
     assert reason
+
+
+@pytest.mark.parametrize("text", ["Can I invite １２ users?", "Is there a ٣٫٥% discount?", "Is it for 1３ friends?"])
+def test_digits_of_other_scripts_are_refused(text: str) -> None:
+    assert edit_text(EditableText(text), DEFAULT, TABLE)[0] == []
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_long_texts_are_refused_first(language: str) -> None:
+    """Patterns that look from each character on would take hours."""
+    table = load_table(language)
+    text = EditableText("Is it " + "1," * 300_000 + " km?")
+    assert edit_text(text, table.choose_rules(), table) == ([], "the text is longer than 1,000 characters")
+
+
+@pytest.mark.parametrize("verb", ["look in this", "differ from her", "be sure of it", "be charged twice", "owe it"])
+def test_how_and_can_are_exchanged_for_acts_only(verb: str) -> None:
+    for start in ("How do I", "How can I"):
+        assert edit_text(EditableText(f"{start} {verb}?"), TABLE.choose_rules(["how"]), TABLE)[0] == []
 
 
 @given(st.integers(2, 999), st.sampled_from(["users", "days", "GB", "%", "miles"]))
