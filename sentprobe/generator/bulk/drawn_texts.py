@@ -134,6 +134,7 @@ class _PhraseBuilder:
             table = _build_noun_table(self._lexicon, pairs, self._get_values(noun), case)
             return _make_pair_lookup(table, determiner, noun)
         adjective = self._numbers.get(f"{path}adjective0") if self._lexicon.language.class_of_next_word else None
+        # Where the article depends on the sound of the next word (a, an), that is the first adjective, if there is any.
         following, kind = (noun, Kind.NOUN) if adjective is None else (adjective, Kind.ADJECTIVE)
         slot, numbers = name.rstrip("0123456789"), [number for number, _ in pairs]
         lemmas = self._get_values(following)

@@ -44,6 +44,7 @@ def build_schema(size: int, *, has_recipients: bool = False) -> Any:
     predicate has the field ``recipient``.
     """
     small, large = pa.int64(), pa.decimal128(38, 0)
+    # 38 digits are the most that Arrow's decimal128 holds.
     index = small if size <= 2**63 else large if size <= 10**38 else pa.string()
     columns = {
         "id": pa.string(),
@@ -206,6 +207,7 @@ def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
     groups = iter(lambda: [*islice(iterator, generation.PART_SIZE)], [])
     first = next(groups, [])
     size = 1 + max((sentence.index or 0 for sentence in first), default=0)
+    # Never int64: only the first group has been read, and later indices may be larger than its own.
     kind = build_schema(max(10**38, size), has_recipients=True)
     convert_index: Callable[[int], int | str] = str if pa.types.is_string(kind.field("index").type) else int
     with open_parquet(path, kind) as writer:

@@ -135,6 +135,7 @@ class _ParsedEvents:
             *_list_phrase_forms(clause),
             *(f for role, c in inner for f in _list_phrase_forms(c, f"{role}.clause.")),
         )
+        # Everything that make_layout reads below: two sentences with an equal key have the same variables.
         key = (clause.shape.frame, len(clause.adverbs), forms, phrases, *parts)
         if key not in self._layouts:
             where = []

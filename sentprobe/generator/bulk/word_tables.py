@@ -51,7 +51,9 @@ class WordTables:
         nouns = [lexicon.get(lemma, Kind.NOUN) for lemma in words.nouns]
         self.noun_forms = {
             case: self._number_rows(
-                [w.forms.get(language.find_noun_form(n.value, case), "") for w in nouns] for n in NUMBERS
+                # Names have no plural: their entry is empty, and no sentence uses it.
+                [w.forms.get(language.find_noun_form(n.value, case), "") for w in nouns]
+                for n in NUMBERS
             )
             for case in language.cases
         }
@@ -61,6 +63,7 @@ class WordTables:
         for frame in words.verbs_by_frame:
             words_by_lemma = {word.lemma: word for word in lexicon.words(Kind(frame.value))}
             verbs = [words_by_lemma.get(verb) for verb in words.verbs]
+            # All frames share one numbering of verbs, so a verb without the frame has an empty entry in its table.
             self.verb_forms[frame.value] = self._number_rows(
                 [word.forms[form] if word else "" for word in verbs] for form in list_verb_forms(language)
             )
@@ -110,6 +113,7 @@ class WordTables:
 
     def _add_relativizers(self, space: NumberedEvents) -> None:
         words = [space.lexicon.get(lemma, Kind.RELATIVIZER) for lemma in space.words.relativizers]
+        # A relativizer has one form, unless it agrees with its noun; those tables are the last two.
         self.rel_forms = self.pool.numbers(next(iter(w.forms.values())) for w in words)
         self.rel_tags = self.pool.numbers(str(next(iter(w.forms))).partition(".")[0] for w in words)
         self.rel_lemmas = self.pool.numbers(w.lemma for w in words)

@@ -37,11 +37,14 @@ def build_negation(text: EditableText, clause: FiniteClause) -> list[Splice]:
         if not bare.isalpha():
             raise RefusalError("the verb is no plain word")
         before = text.tokens[verb.number - 1] if verb.number else verb
+        # An adverb stays next to its verb: "he often goes" becomes "he does not often go".
         if before.relation == "advmod" and before.tag == "RB" and before.number >= clause.subject_span[1]:
             return [Splice(before.start, before.start, f"{helper} not "), Splice(verb.start, verb.end, bare)]
         return [Splice(verb.start, verb.end, f"{helper} not {bare}")]
     if operator.lower in ("'ll", "'ve", "'d"):
+        # A contracted auxiliary is written in full: "he'll not go" and "I've not gone" are rare.
         return [_replace_operator(operator, f"{_write_full(clause, operator)} not")]
+    # The only auxiliary that is one word with its negation.
     if operator.lower == "can":
         return [Splice(operator.start, operator.end, "cannot")]
     return [Splice(operator.end, operator.end, " not")]
@@ -139,6 +142,8 @@ def put_future_in_past(text: EditableText, place: FoundPlace, rule: EditRule, ta
     operator, verb = clause.operator, clause.predicate
     if operator is None:
         raise RefusalError("the sentence has another form")
+    # "will be" may stand before an adjective, noun or participle, or be the verb itself. In each case, "was" takes the
+    # place of both words.
     be = next((t for t in text.list_children(verb.number, "aux", "cop") if t.lower == "be"), None)
     if be is None and verb.lower == "be":
         be = verb
@@ -187,6 +192,7 @@ def replace_modal(_: EditableText, place: FoundPlace, rule: EditRule, table: Edi
     if operator is None or subject is None:
         raise RefusalError("the sentence has another form")
     if clause.is_inverted and clause.operator_lemma == "can":
+        # "have to" is put behind the head of the subject, which is the end of the subject only if that is one word.
         if clause.predicate.tag not in ("VB", "VBP") or clause.subject_span[1] - clause.subject_span[0] != 1:
             raise RefusalError("the sentence has another form")
         helper = "does" if subject.lower in ("he", "she", "it", "this", "that") else "do"
@@ -226,6 +232,7 @@ def remove_negation(text: EditableText, place: FoundPlace, rule: EditRule, table
     if token.number == 0:
         raise RefusalError("the sentence has another form")
     operator = text.tokens[token.number - 1]
+    # What tokenizers leave of "can't", "won't" and "shan't".
     full = {"ca": "can", "wo": "will", "sha": "shall"}.get(operator.lower, operator.form)
     head = text.tokens[token.head]
     if operator.lower not in ("do", "does", "did"):
@@ -235,6 +242,7 @@ def remove_negation(text: EditableText, place: FoundPlace, rule: EditRule, table
     verb = head if head.number > token.number else None
     if verb is None or verb.lower != verb.lemma or verb.tag not in ("VB", "VBP"):
         raise RefusalError("no bare verb follows the auxiliary")
+    # "Does it not open?": without the negation, the question needs its auxiliary as before.
     inverted = any(
         child.number > token.number and child.number < verb.number for child in text.list_children(verb.number, "nsubj")
     )
@@ -242,6 +250,7 @@ def remove_negation(text: EditableText, place: FoundPlace, rule: EditRule, table
         return [Splice(operator.end, token.end, "")]
     if verb.number != token.number + 1:
         raise RefusalError("the verb does not follow the negation")
+    # The tense and number that the auxiliary showed must now be shown by the verb.
     tag = {"do": "VBP", "does": "VBZ", "did": "VBD"}[operator.lower]
     return [Splice(operator.start, verb.end, inflect(verb.lemma, tag))]
 
@@ -267,6 +276,7 @@ def swap_roles(text: EditableText, place: FoundPlace, rule: EditRule, table: Edi
         raise RefusalError("the object does not follow the subject")
     names = [text.slice_text(*first), text.slice_text(*second)]
     exchanged = [_CASES.get(name.casefold(), name) for name in names]
+    # The subject has a capital because it begins the sentence, unless it is a name; below, the object gets one.
     if first[0] == 0 and subject.tag not in ("NNP", "NNPS") and names[0] != "I":
         exchanged[0] = exchanged[0][:1].lower() + exchanged[0][1:]
     spans = [(text.tokens[span[0]].start, text.tokens[span[1] - 1].end) for span in (first, second)]

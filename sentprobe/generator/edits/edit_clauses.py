@@ -213,6 +213,7 @@ def _find_mood(
 ) -> ClauseMood:
     if not is_main:
         return ClauseMood.STATEMENT
+    # The question mark may stand before a closing quote or bracket.
     asks = text.text.rstrip(" \"')").endswith("?")
     inverted = operator is not None and subject is not None and operator.number < span[0]
     if word is not None:
@@ -224,6 +225,8 @@ def _find_mood(
     if (
         inverted
         and operator is not None
+        # Words such as "well, and" may precede the verb of a yes/no question; after others, as in "on it is a cat", a
+        # verb before its subject makes no question.
         and all(t.tag in ("UH", "RB", ",", "CC") for t in text.tokens[: operator.number])
     ):
         return ClauseMood.POLAR
@@ -279,9 +282,11 @@ def _check_order(text: EditableText, clause: FiniteClause) -> None:
     if clause.mood in (ClauseMood.POLAR, ClauseMood.WH) and clause.is_inverted:
         gap = text.tokens[finite.number + 1 : first]
         is_verb = clause.predicate.tag in ("VB", "VBP", "VBG", "VBN", "VBD")
+        # These may stand between: "is n't it", "is not it", "is there a way".
         if any(token.lower not in ("n't", "not", "there") for token in gap):
             raise RefusalError("the subject does not follow the verb of the question")
         if is_verb and clause.predicate.number > finite.number and clause.predicate.number < end:
+            # The parse took a participle after the noun for the verb of the clause.
             raise RefusalError("the verb stands within the subject")
     elif not clause.is_inverted:
         gap = text.tokens[end : finite.number]
@@ -331,6 +336,7 @@ def _check_forms(text: EditableText, clause: FiniteClause, subject: EditableToke
         raise RefusalError("subject and verb do not agree")
     is_modal = clause.operator_lemma not in ("be", "have", "had", "do", "none")
     helpers = [child.lower for child in text.list_children(clause.predicate.number, "aux", "cop")]
+    # "will opening" and "will opened" are no verb phrases; "will be opening" and "will have opened" are.
     if is_modal and clause.predicate.tag in ("VBG", "VBN") and not {"be", "have", "been"} & {*helpers}:
         raise RefusalError("no bare verb follows the auxiliary")
     is_verb_missing = clause.predicate.tag not in VERB_TAGS and not {"be", "been"} & {*helpers}

@@ -46,6 +46,7 @@ def edit_text(text: EditableText, rules: Sequence[EditRule], table: EditTable) -
     edits: dict[str, TextEdit] = {}
     reasons: list[str] = []
     for rule in rules:
+        # Rules of a kind are in order of preference: the first that applies is the kind's edit.
         if rule.kind.name in edits:
             continue
         if rule.needs_parse and (problem or not text.tokens):

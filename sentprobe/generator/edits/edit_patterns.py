@@ -74,6 +74,8 @@ class TokenPattern:
         """Yield the tokens that fit, for a path from *token*."""
         tokens = iter([token])
         for step in self.steps:
+            # The list is complete before the next turn: a generator would look up `step` only later, when it is another
+            # step.
             tokens = iter([reached for origin in tokens for reached in step(text, origin)])
         for reached in tokens:
             if all(test(text, reached) for test in self.tests):
@@ -105,6 +107,7 @@ def _parse_test(test: str, source: str, lists: WordLists) -> TokenTest:
         raise FormatError(f"pattern {source!r}: {test!r} is not a test such as form=with|without or tag!=VB*")
     name, is_positive = match[1], match[2] == "="
     values = match[3].split("|")
+    # The first three tests are about other tokens than the one tested, so they have no attribute to read.
     if name == "with":
         return lambda text, token: bool(text.list_children(token.number, *values)) is is_positive
     if name == "follows":

@@ -113,7 +113,9 @@ def _build_rule(
         if guard not in guards:
             raise FormatError(f"rule {name}: there is no guard {guard!r}{suggest(guard, guards)}")
         conditions |= guards[guard]
+    # After the guards, so that the reason of the rule itself is the one reported for a condition that both have.
     conditions |= row.get("unless", {})
+    # A condition between slashes is a regular expression for the whole text; another is a pattern for the token found.
     token_conditions = {key: reason for key, reason in conditions.items() if not key.startswith("/")}
     text_conditions = {key: reason for key, reason in conditions.items() if key.startswith("/")}
     kind = kinds[name.partition(".")[0]]

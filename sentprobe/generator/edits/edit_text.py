@@ -104,6 +104,7 @@ def find_lemma(lower: str, tag: str) -> str:
     kind = _LEMMA_KINDS.get(tag[:1])
     if kind is None or tag in ("NNP", "NNPS", "RP") or not lower.isalpha():
         return lower
+    # Imported late: its tables take seconds to load, and most words and other commands need none.
     from lemminflect import getLemma
 
     return next(iter(getLemma(lower, upos=kind)), lower)
@@ -130,6 +131,7 @@ def _mend_contractions(tokens: list[EditableToken]) -> None:
             verb = token
         else:
             continue
+        # In Universal Dependencies, a contracted verb that depends on another word is its auxiliary or copula.
         if verb.head >= 0 and not has_relation(verb.relation, ("aux", "cop")):
             is_copula = verb.lemma == "be" and tokens[verb.head].tag not in VERB_TAGS
             tokens[verb.number] = verb._replace(relation="cop" if is_copula else "aux")

@@ -38,6 +38,7 @@ def build_phrase(text: EditableText, token: EditableToken) -> OwnPhrase:
     tokens = text.tokens[start:end]
     first = tokens[0]
     phrase = text.slice_text(start, end)
+    # The phrase will stand elsewhere, in another sentence: only a name keeps the capital of a beginning.
     if start == 0 and first.tag not in ("NNP", "NNPS"):
         phrase = phrase[:1].lower() + phrase[1:]
     words = frozenset(part.lemma for part in tokens if part.tag[:2] in ("NN", "JJ", "CD", "VB"))

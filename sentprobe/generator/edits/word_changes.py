@@ -84,7 +84,8 @@ def change_listed(text: EditableText, place: FoundPlace, rule: EditRule, table: 
         rule.words,
         is_there=lambda other: is_in_text(other, text),
     )
-    if word.isupper() and len(word) > 1 and new.isalpha() and new[0].isalpha():
+    # One capital letter alone may be the first letter of a word written "A": only longer words are "in capitals".
+    if word.isupper() and len(word) > 1 and new.isalpha():
         new = new.upper()
     elif word[:1].isupper():
         new = new[:1].upper() + new[1:]

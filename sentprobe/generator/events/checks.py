@@ -97,6 +97,7 @@ def _find_contradiction(
     clause: ev.Event, head: ev.Participant | None, verb: Word, lexicon: Lexicon
 ) -> ev.Contradiction | None:
     for role in ev.Role:
+        # A reflexive names the agent once more, so the agent must be fit for both of its roles.
         filler = clause.agent if role is clause.reflexive else clause.argument(role)
         try:
             _check_sort(head if filler is ev.GAP else filler, verb, role.value, lexicon)
@@ -337,6 +338,8 @@ def _unify_field(field: "Field[Any]", left: object, right: object) -> object:
     if type(left_value) is type(right_value) and isinstance(left_value, ev.Event | ev.Participant | ev.RelativeClause):
         return unify(left_value, right_value)
     if isinstance(left_value, ev.Frame) and isinstance(right_value, ev.Frame):
+        # A verb with an object may turn out to be one with a recipient, too: of two such frames, the special one is
+        # meant.
         for general, special in ((left_value, right_value), (right_value, left_value)):
             if general.includes(special):
                 return special
@@ -403,6 +406,7 @@ def _matches_argument(partial: ev.Argument | None, filler: ev.Argument | None, h
 
 def find_open_fields(event: ev.Event, path: str = "") -> Iterator[str]:
     """Yield the path of each open field of *event*, such as ``agent.clause.tense``."""
+    # A clause with a modal and an order have no tense, so nobody needs to choose one.
     untensed = event.modal is not None or event.mood is ev.Mood.ORDER
     for name in ("predicate", "frame", "voice", "tense", "aspect", "polarity", "adverbs"):
         if getattr(event, name) is None and not (name == "tense" and untensed):

@@ -189,6 +189,7 @@ class Participant:
             raise Contradiction(f"{name}: a coordinated noun has no relative clause")
         if self.conjunct.conjunct is not None:
             raise Contradiction(f"{name}: at most two nouns can be coordinated")
+        # Not open (None): whoever fills in what is open would otherwise give a coordinated noun a relative clause.
         object.__setattr__(self, "clause", BARE)
         if self.conjunct.clause is None:
             object.__setattr__(self, "conjunct", replace(self.conjunct, clause=BARE))
@@ -401,6 +402,7 @@ class RelativeClause:
         event = self.event
         if event.gap is None or event.voice is None or not event.has_known_subject:
             return
+        # The kind follows from gap and voice: in a passive clause, the patient is the subject.
         kind = ClauseKind.SUBJECT if event.gap is event.subject else ClauseKind.OBJECT
         if self.kind not in (None, kind):
             raise Contradiction(

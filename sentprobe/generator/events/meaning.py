@@ -182,6 +182,7 @@ def _find_differences(left: EventMeaning, right: EventMeaning) -> Iterator[Prope
     yield from _compare_nouns(left.nouns, right.nouns)
     negated = [{verb for verb, c in m.clauses.items() if c.negated} for m in (left, right)]
     if negated[0] != negated[1]:
+        # As many negations, but of other verbs: one has moved. Otherwise, one was added or removed.
         moved = len(negated[0]) == len(negated[1])
         yield Property.NEGATION if moved else Property.POLARITY
     for verb, clause in left.clauses.items():

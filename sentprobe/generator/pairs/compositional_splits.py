@@ -69,6 +69,7 @@ def _iterate_combinations(event: Event, head: Participant | None, depth: int) ->
         yield DEPTH, str(depth)
     for role in event.roles:
         filler = event.argument(role)
+        # The modified noun has a role in its relative clause, too: "the cat that slept" has the cat as an agent.
         person = head if filler is ev.GAP else filler
         if isinstance(person, Participant):
             yield person.noun or "", role.value
@@ -118,6 +119,7 @@ def _collect_words(lexicon: Lexicon, vocabulary: str) -> _Words:
                 role: [noun.lemma for noun in nouns if verb.accepts(noun.sorts, role.value)]
                 for role in ev.FRAME_ROLES[frame]
             }
+            # Without a noun for each role, the verb can be in no sentence.
             if all(fillers.values()):
                 verbs.setdefault(frame, []).append(lemma)
                 accepted |= {(frame, lemma, role): lemmas for role, lemmas in fillers.items()}

@@ -419,6 +419,8 @@ def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.
             inner = {dict(pattern.clauses)[drafts.parse_owner_role(p)].voice for p in voices if p}
             if size % 2:
                 yield voices, None
+            # An even number of changes keeps the number of passive clauses only if as many become active as passive;
+            # the main clause and the inner ones must therefore start in one voice.
             elif len(inner) == 1:
                 yield voices, inner.pop() if drafts.MAIN in voices else None
     yield from (((path,), None) for path in find_dative_paths(pattern))

@@ -186,6 +186,7 @@ def to_event(form: LogicalForm) -> Event:
                 _reject(term)
 
     def build(verb_at: int, head: int | None, above: tuple[int, ...]) -> Event:
+        # The second test is for a form that goes in circles (a clause within itself), which would recurse for ever.
         if verb_at not in verbs or verb_at in above:
             raise UsageError(f"{form}: x _ {verb_at} is no verb of a clause within the others")
         verb, roles = verbs[verb_at]

@@ -265,6 +265,7 @@ def _write_folder(spaces: Sequence[MinimalPairSpace], n: int, path: Path, *, see
         "configs": "\n".join(f"- config_name: {uid}\n  data_files: {uid}.jsonl" for uid in uids),
         "facts": "\n".join(f"- `{s.paradigm.uid}` ({s.paradigm.term}): {n:,} of {s.count():,} pairs" for s in spaces),
     }
+    # File name to section of harness.toml. The harness takes every .yaml for a task, so the shared part has no suffix.
     cards = {"_template_yaml": "template", "sentprobe_minimal.yaml": "group", "README.md": "card"}
     file_names = [*cards, *(f"{uid}{suffix}" for uid in uids for suffix in (".jsonl", ".yaml"))]
     with atomic_new_folder(path, file_names) as folder:

@@ -108,6 +108,7 @@ class RowTranslator:
         self._verbs = {frame: np.zeros(len(words.verbs), np.int64) for frame in ev.Frame}
         self._has_dative = np.zeros(len(words.verbs), bool)
         for (frame, i), word in verbs.items():
+            # Two English verbs may have one German verb, so numbers of German verbs are looked up, not counted.
             self._verbs[frame][i] = number = lemmas.index(word.lemma)
             kinds[ev.Frame(word.kind.value)].add(number)
             self._has_dative[i] |= word.kind is Kind.DATIVE

@@ -249,6 +249,7 @@ class TripletSpace:
         if strata:
             return strata
         name = self.contrast.name
+        # From the most general reason to the most special: the first that holds is the one to mend.
         if not patterns:
             why = "all of its structures are on the other side of the split"
         elif self.moods == (ev.Mood.ORDER,):
@@ -301,6 +302,8 @@ class TripletSpace:
         kind = self.contrast.needed_kind
         adverbs, adjectives = ((int(kind is needed),) for needed in (Kind.ADVERB, Kind.ADJECTIVE))
         lemmas = (word.lemma for word in self.lexicon.words(Kind.MODAL))
+        # Only the contrast that replaces modals, adverbs or adjectives asks for one, and only in the clause that
+        # changes.
         modals: tuple[str | None, ...] = tuple(lemmas) if kind is Kind.MODAL else (None,)
         is_main = place == drafts.MAIN
         determiners: tuple[str, ...] = ()

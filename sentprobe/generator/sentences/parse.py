@@ -147,6 +147,7 @@ def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
 
 def _select_licensed(clauses: list[ParsedClause], tokens: list[str], lexicon: Lexicon) -> list[ParsedClause]:
     """Return the parses that license all reflexives, polarity items and sentence adverbs. Raises ParseError if none."""
+    # Most sentences have no such word; building the events of all parses to check them would be for nothing.
     places = [place for place, token in enumerate(tokens, 1) if _needs_license(token, lexicon)]
     if not (places and clauses):
         return clauses
@@ -353,6 +354,7 @@ class _Parser:
             if step is not None:
                 extended = verb_lemma or verb, adverbs, link_lemma or relativizer, phrases, modal_lemma or modal
                 steps.append((*step, at + 1, extended))
+        # Adverbs and noun phrases are read as wholes: each is one edge of the trie.
         if node.adverbs and (reading.adverbs or self.expected is not None):
             steps += self._find_adverb_steps(node, at, match)
         if node.phrases and (found := self._parse_noun_phrases(at)):
@@ -385,6 +387,7 @@ class _Parser:
         _, number, case, last = key
         if case != phrase.case or phrase.last not in (None, last):
             return False
+        # Two coordinated nouns have a plural verb, even if each is singular.
         phrase_number = phrase.number if phrase.conjunct is None else ev.Number.PLURAL
         if number in ("", phrase_number):
             return True
@@ -422,6 +425,7 @@ class _Parser:
         for end, phrase, word_class in self._find_bare_phrases(at):
             phrases.append((end, phrase))
             following = self._readings[end].text
+            # Both are empty at the end of a sentence in a language without coordination.
             if following and following == self._language.conjunction:
                 for last, conjunct, _ in self._find_bare_phrases(end + 1):
                     phrases.append((last, phrase._replace(conjunct=conjunct)))
@@ -440,6 +444,7 @@ class _Parser:
         for end, clause in ends:
             if not has_commas:
                 yield end, phrase._replace(clause=clause)
+            # No comma closes a clause at the end of the sentence.
             elif end == len(self.tokens):
                 yield end, phrase._replace(clause=clause, last=True)
             elif self._readings[end].text == ",":
@@ -503,6 +508,8 @@ class _Parser:
             at += 1
             for (adjectives, forms, first), noun in product(starts, self._readings[at].nouns):
                 features = noun.number, noun.case
+                # The noun comes last and decides: each adjective before it must have the one form that agrees with the
+                # noun.
                 if not noun.phrase and {*forms} == {language.find_form("adjective", *features, noun.word_class)}:
                     word_class = first if language.class_of_next_word else noun.word_class
                     yield at + 1, noun, adjectives, language.find_form("det", *features, word_class)

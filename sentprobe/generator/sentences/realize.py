@@ -52,6 +52,7 @@ def check_event(event: ev.Event, lexicon: Lexicon) -> None:
     for clause, modified in ev.iterate_clauses(event):
         if (modified is None) != (clause.gap is None):
             raise UsageError(f"{clause.predicate}: a relative clause has one gap, and a main clause has none")
+        # A question word is moved from its place like a gap, so the same roles cannot be asked for.
         role = clause.gap or clause.asked
         if role is not None and not clause.can_extract(role):
             form = "a passive" if clause.voice is ev.Voice.PASSIVE else "an active double-object"

@@ -37,6 +37,7 @@ def read_sheets(folder: Path, study: Study) -> dict[str, SheetLabels]:
         raise path_error(sheets, "the sheets of a study are there", error) from error
     if not paths:
         raise UsageError(f"{sheets}: there is no sheet, such as annotator-1.csv")
+    # What file managers and browsers name a copy: "annotator-1 (1).csv", "annotator-1 copy.csv".
     if copy := next((path for path in paths if re.search(r"\(\d+\)$|\bcopy\b", path.stem, re.IGNORECASE)), None):
         raise UsageError(
             f"{copy}: a second copy of a sheet would count as another annotator; keep one, without {copy.stem!r}"
@@ -192,6 +193,7 @@ def score_study(study: Study, answers: Mapping[str, SheetLabels], *, at_least: f
             f"no annotator has {100 * at_least:g}% of the control items right; the best, {best.name}, has "
             f"{len(study.controls) - best.failed} of {len(study.controls)}: lower --at-least, or ask others"
         )
+    # Units are numbered anew, since the sheets have only some items of the test set.
     units: dict[int, int] = {}
     result = HumanResult(
         task=study.task,
@@ -240,6 +242,7 @@ def compute_alpha(answers: Sequence[Sequence[str]]) -> float | None:
     """
     if len(answers) < 2 or len({label for labels in answers for label in labels}) < 2:
         return None
+    # Imported late: nltk takes long to load, and only this figure needs it.
     from nltk.metrics.agreement import AnnotationTask
 
     triples = [(coder, item, label) for coder, labels in enumerate(answers) for item, label in enumerate(labels)]

@@ -183,6 +183,7 @@ def _read_questions() -> Mapping[str, Mapping[str, Any]]:
 def _find_question(data: ProbeDataset, question: str | None) -> tuple[str, Mapping[str, str]]:
     """Return the question about an item, with ``{probe1}``, and the meanings of labels. Raises UsageError."""
     task = find_known_task(data.card.task, data.name)
+    # Variants of a task (its name, "-" and more) ask the same question.
     entry = _read_questions().get(task.name.partition("-")[0], {}) if task else {}
     meanings = YES_OR_NO | entry.get("labels", {})
     if question is None and entry:

@@ -184,6 +184,7 @@ def _extract_ngrams(item: CueItem) -> Features:
             next((f"<{slot}>" for slot, forms in enumerate(item.forms) if token in forms), token)
             for token in item.tokens
         ]
+        # Without a mark, an n-gram is among those of the sentence below.
         marked_ngrams = [ngram for ngram in _list_ngrams(marked_tokens, (2, 3)) if "<0>" in ngram or "<1>" in ngram]
     return (
         _extract_presence(item)

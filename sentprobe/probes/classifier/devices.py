@@ -72,6 +72,7 @@ def choose_precision(precision: Precision, *, device: torch.device) -> Precision
     """
     uses_cpu = device.type == "cpu"
     has_gpu = device.type == "cuda" and torch.cuda.is_available()
+    # PyTorch says yes to older GPUs, too, where it converts every value, which is slower than float32.
     is_fast = has_fast_bfloat16() if uses_cpu else has_gpu and torch.cuda.is_bf16_supported(including_emulation=False)
     if precision is Precision.BFLOAT16 and not is_fast:
         place = "processor" if uses_cpu else "device"

@@ -352,8 +352,10 @@ def _from_json(value_type: Any, value: Any) -> object:
         return value_type(value)
     if isinstance(value, int) and abs(value) >= MAX_INTEGER:
         raise ValueError("a number is too large")
+    # Other programs write 1.0 as 1 in JSON.
     if value_type is float and type(value) is int:
         return float(value)
+    # Not isinstance, by which True would be an int.
     if type(value) is not value_type:
         raise TypeError(f"{value!r} is not of type {value_type.__name__}")
     return value

@@ -354,6 +354,8 @@ class _ActiveProbes:
                 self.kept_banks[number] = self.updater.bank.select_probes([index])
 
     def drop_finished(self) -> None:
+        # Rows of the bank are positions in active_numbers; without those of finished probes, each later batch costs
+        # less.
         remaining: list[int] = []
         for index, number in enumerate(self.active_numbers):
             if not self.progress[number].is_over:

@@ -206,6 +206,7 @@ object=Noun(index=4, number=<Number.SINGULAR: 'sg'>))
     subject = _find_subject(tree, clause)
     obj = None
     if subject is not None and any(tree.categories[child] == "EX" for child in list_children(tree, subject)):
+        # In "there is a man", "there" stands in the place of the subject, and the noun in that of an object.
         subject = _find_existential_subject(tree, clause, existential=subject)
     else:
         obj = _find_object(tree, clause, subject=subject)

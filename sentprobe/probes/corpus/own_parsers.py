@@ -294,6 +294,7 @@ class SpacyParser:
 
 def convert_span(span: "Span", *, constituents: bool) -> ParsedSentence:
     """Convert a sentence of a spaCy document; tokens of white space are left out."""
+    # spaCy makes tokens of line breaks and repeated spaces, and may hang words below them: see numbers.get below.
     words = [token for token in span if not token.is_space]
     numbers = {token.i: number for number, token in enumerate(words, 1)}
     has_heads = span.doc.has_annotation("DEP")

@@ -106,6 +106,7 @@ def split_paragraphs(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
             yield FilePiece(" ".join(paragraph), first)
             paragraph, size = [], 0
         if text:
+            # Mistakes are reported by the number of a paragraph's first line.
             first = first if paragraph else number
             paragraph.append(text)
             size += len(text)

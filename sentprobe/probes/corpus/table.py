@@ -345,6 +345,8 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
             folder=STAGED_SHARDS if is_staged else SHARDS,
         )
         check_record(table)
+        # A property that is computed from the recipe: it raises here, where the message names the file, not at its
+        # first use.
         bool(table.constituents)
         for shard in table.shards:
             if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):

@@ -109,6 +109,7 @@ def _build_row_from_tree(parsed: ParsedSentence, tree: Tree | str) -> Row:
     for token, word in zip(map(unescape_word, parsed.tokens), tree.words, strict=False):
         if token != word:
             raise RowError(f"the token {token!r} is {word!r} in the tree")
+    # The rules know words with straight quotes only ("'s"); the row keeps the words as written.
     clause = find_main_clause(replace(tree, words=_straighten_words(tree.words)))
     tree = replace(tree, words=_restore_written(parsed, tree.words))
     row = _make_row(parsed, tree.words, tree.tags, clause)

@@ -106,6 +106,7 @@ def find_edits(
     parses = parse_user_texts(texts, parser, language=language)
     if any(map(takes_own_phrases, rules)):
         table = replace(table, own_phrases=PhraseSample())
+        # Phrases are exchanged for those of other texts, so some texts are read before the first is edited.
         parses = _read_ahead(parses, rules, table)
     for text in parses:
         counts.texts += 1

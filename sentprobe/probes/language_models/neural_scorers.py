@@ -249,6 +249,7 @@ def load_transformer(spec: Spec, device: str) -> TransformerModel:
     model, tokenizer = loading.load_pretrained(
         directory, model_name=spec.argument, kind="AutoModelForMaskedLM" if is_masked else "AutoModelForCausalLM"
     )
+    # Only fast tokenizers report where in the text a token stands.
     if not tokenizer.is_fast or (is_masked and tokenizer.mask_token_id is None):
         lack = "have a mask token" if tokenizer.is_fast else "report the place of each token in the text"
         raise EncoderError(f"the tokenizer of {spec.argument} does not {lack}")

@@ -81,6 +81,7 @@ def load_stored_scores(spec: Spec) -> StoredScores:
         if not (isfinite(first) and isfinite(second)):
             raise FormatError(f"{where}: a score of the pair {good!r}, {bad!r} is not finite")
         name, key = str(escape_formula(model)), _build_key(kind, good, bad)
+        # A pair may be in several rows, for example of two paradigms; that is no error unless the scores differ.
         place = places.setdefault((name, *key), where)
         if models.setdefault(name, {}).setdefault(key, (first, second)) != (first, second):
             earlier = place.rpartition(": ")[2]
@@ -116,6 +117,7 @@ def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
         hint = hint if by in ("distance", "attractors") else ""
         raise UsageError(f"the pairs have no field {by!r}{suggest(by, names)}; they have {', '.join(names)}{hint}")
     values = {pair.columns.get(by, "") for pair in pairs}
+    # As many parts as values: they are not numbers, which partition_values would have put into a few bins.
     if by != PARADIGM and MAX_PARTS < len(values) == len({*partition_values(by, values).values()}):
         raise UsageError(f"the field {by!r} has {len(values)} values; at most {MAX_PARTS}, or numbers, can be shown")
 

@@ -113,6 +113,7 @@ class FunctionModel:
         try:
             arrays = [convert_to_scores(value) for value in self.function([*texts])]
         except (Exception, SystemExit) as error:
+            # SystemExit is caught since a user's function may call exit(); a stop that was asked for is passed on.
             if is_stop_request(error):
                 raise
             raise EncoderError(f"{self.name} raised {type(error).__name__}: {first_line(error)}") from error

@@ -78,6 +78,7 @@ def _find_agreements(tokens: Mapping[str, Sequence[Any]]) -> Iterator[Agreement]
         if relation not in SUBJECTS:
             continue
         predicate = heads[place] - 1
+        # The verb of a relative clause depends on the noun that the clause modifies.
         subject = heads[predicate] - 1 if _is_relative(features[place]) else place
         for verb in (predicate, *auxiliaries.get(predicate, ())):
             if "VerbForm=Fin" in features[verb] and _read_number(features[verb]):
@@ -187,6 +188,7 @@ def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
     pairs = []
     for file in files:
         for number, (where, record) in enumerate(_read_records(file), 1):
+            # BLiMP's files have both fields; of other files, the place in the file and the file's name identify a pair.
             names = {"pairID": record.get("pair_id", number), **record, "UID": record.get("UID") or file.stem}
             pairs.append(build_pair(names, where))
     if not pairs:
@@ -213,6 +215,7 @@ def build_pair(record: Mapping[str, Any], where: str = "record") -> SentencePair
     good, bad = (text if isinstance(text := record.get(name), str) else "" for name in TEXTS)
     if not (good.strip() and bad.strip()):
         raise FormatError(f"{where}: not a minimal pair; the texts {' and '.join(TEXTS)} are expected")
+    # Compared by words: a model sees no difference of mere spaces, so its answer would be a guess.
     if good.split() == bad.split():
         raise FormatError(f"{where}: not a minimal pair; both sentences are {good!r}")
     uid, term = (str(record.get(name) or "") for name in ("UID", "linguistics_term"))

@@ -114,6 +114,7 @@ def prepare_data(
         own = [pair for pair in pairs if is_here(pair.first)]
         here = tuple(filter(is_here, own_texts))
         return RepairSide(
+            # Pairs of one meaning are measured apart: variants are edits, paraphrases are the user's own.
             opposites=tuple(pair for pair in (*chosen, *own) if not pair.same),
             variants=tuple(pair for pair in chosen if pair.same),
             paraphrases=tuple(pair for pair in own if pair.same),

@@ -162,6 +162,7 @@ def freeze_embeddings(model: nn.Module) -> Iterator[None]:
     names = {id(parameter) for module in embeddings for parameter in module.parameters()}
     trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
     frozen = [parameter for parameter in trainable if id(parameter) in names]
+    # A bag of embeddings, such as a static model: nothing would be left to train.
     if len(frozen) == len(trainable):
         frozen = []
     for parameter in frozen:

@@ -55,9 +55,11 @@ def _find_near_copies(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     starts = np.concatenate([[0], np.cumsum(sizes)])
     flat = np.array([number for row in words for number in row], np.int64)
     table = sparse.csr_array((np.ones(len(flat), np.int32), flat, starts), shape=(len(texts), len(numbers)))
+    # In blocks, since the counts of shared words of all pairs of texts would not fit in memory.
     for start in range(0, len(texts), _BLOCK):
         shared = (table[start : start + _BLOCK] @ table.T).tocoo()
         firsts, seconds = shared.coords[0] + start, shared.coords[1]
+        # Jaccard's index: shared words by all words of both.
         union = sizes[firsts] + sizes[seconds] - shared.data
         is_near = (shared.data >= NEAR_COPY * union) & (firsts < seconds)
         yield from zip(firsts[is_near].tolist(), seconds[is_near].tolist(), strict=True)

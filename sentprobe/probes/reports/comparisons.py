@@ -146,6 +146,7 @@ def shorten_folders(names: Iterable[str]) -> dict[str, str]:
     short_names = {name: name for name in names}
     for name, match in matches.items():
         short = match["kind"] + "/".join(("…", *match["path"].rstrip("/").split("/")[-length:])) + match["options"]
+        # A path that is short already is not made longer by the ellipsis.
         short_names[name] = min(name, short, key=len)
     return short_names
 

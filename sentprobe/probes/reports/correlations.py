@@ -96,6 +96,7 @@ def _read_task(path: Path) -> tuple[str, float]:
     try:
         value = parse_json(path.read_bytes())
         task, scores = value["task_name"], value["scores"]
+        # Some tasks of MTEB have only a development split.
         split = scores["test"] if "test" in scores else next(iter(scores.values()))
         numbers = [_check_mteb_score(part["main_score"], path) for part in split]
         if not isinstance(task, str) or not numbers:
@@ -135,6 +136,7 @@ def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str
             matches[encoder] = encoder
         elif (mteb_name := to_mteb_name(encoder)) in scored:
             matches[encoder] = mteb_name
+        # Two models of one bare name, such as those of two organisations, are left out, not guessed.
         elif bare_scored.count(bare) == 1 == bare_encoders.count(bare):
             matches[encoder] = scored[bare_scored.index(bare)]
     return matches

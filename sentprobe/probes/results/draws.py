@@ -137,6 +137,7 @@ def _list_cells(record: Result) -> set[EncoderOnTask]:
 
 def _are_other_draws(first: Results, second: Results) -> bool:
     """Return whether two tables are different draws of one run; each may lack encoders or tasks of the other."""
+    # Two draws of one run never have a seed in common.
     if {*list_seeds(first)} & {*list_seeds(second)}:
         return False
     by_task = _group_datasets(second)

@@ -165,6 +165,7 @@ def read_item_tables(results: Iterable[Result], directory: Path | None = None) -
         folder = directory or Path(result.source or ".")
         if key not in tables:
             table = read_item_table(folder, task=key[0], fingerprint=key[1])
+            # A table with another number of rows is not that of these answers, though task and digest are equal.
             if table is not None and len(table) == result.scores[Condition.PROBE].total:
                 tables[key] = table
             else:

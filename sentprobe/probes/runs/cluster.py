@@ -280,6 +280,7 @@ class _JobScheduler:
         own_jobs: list[Job] = []
         for job in jobs:
             shared_jobs = self._shared_jobs.setdefault((encoder.name, job.task.name), [])
+            # Scores that depend only on the width of the vectors are computed once for all encoders of that width.
             (own_jobs if needs_own_vectors(job) else shared_jobs).append(job)
         if own_jobs:
             conditions = tuple(RequestedCondition(j.task.name, j.condition, j.seeds) for j in own_jobs)
@@ -296,6 +297,7 @@ class _JobScheduler:
                 self._queue.append(EncodeAndTrainJob(spec, part))
         all_requests = chain.from_iterable(self._requests.values())
         busy_keys = {(request.encoder, task) for request in all_requests for task in request.results}
+        # A result with jobs of its own waits for them: they may limit the passes of its shared jobs.
         for key in [key for key in self._shared_jobs if key not in busy_keys]:
             self._request_shared_jobs(key)
 
