@@ -155,7 +155,9 @@ class ProcessExecutor(Executor):
                 worker.process.join()
         except KeyboardInterrupt:
             if cancel_futures:
-                self._kill_workers()
+                with self._lock:
+                    for worker in self._running:
+                        worker.process.kill()
             raise
         except SystemExit:  # a closed terminal may send the signal twice
             if cancel_futures:
@@ -172,11 +174,6 @@ class ProcessExecutor(Executor):
         for worker in tuple(self._running):
             worker.process.join(max(0.0, deadline - time.monotonic()))
             if worker.process.is_alive():
-                worker.process.kill()
-
-    def _kill_workers(self) -> None:
-        with self._lock:
-            for worker in self._running:
                 worker.process.kill()
 
     def _run_work(self, work: Callable[[], ValueT]) -> ValueT:

@@ -38,14 +38,11 @@ class Reporter(Protocol):
 class SilentReporter:
     """A reporter without output."""
 
-    def begin(self, step: str, total: int) -> None:
-        """Do nothing."""
+    def begin(self, step: str, total: int) -> None: ...
 
-    def advance(self, amount: int = 1) -> None:
-        """Do nothing."""
+    def advance(self, amount: int = 1) -> None: ...
 
-    def note(self, text: str) -> None:
-        """Do nothing."""
+    def note(self, text: str) -> None: ...
 
 
 PROGRESS_THRESHOLD = 50_000

@@ -219,6 +219,16 @@ NATURAL = Group([
     f"-e bow?dim=32 -e tfidf -e length {_ONE_CORE} --set max_epochs=2 --set hidden=20,30 --set dropout=0 --set l2=0",
 ], ["probe show runs/natural", "probe show runs/natural --by-length bins", "probe compare runs/natural"])  # fmt: skip
 
+WORKFLOWS = Group([
+    "gen edit questions.txt -o edits.csv", "gen edit questions.txt --refused",
+    "gen -n 20 -v everyday -o made.conllu", "gen edit made.conllu --kind negation -o negated.jsonl",
+    *(f"gen logical-forms --split {split} -n 3000 -o {split}" for split in ("lexical", "structural")),
+    f"probe build compeval {_SMALL} --task Order -o sets", "probe features sets numbers.csv -n 2 -o features.csv",
+    "probe annotate sets/Order --n 40 -o study",
+    f"probe run sets/Order -e bow?dim=16 {_SHORT} {_ONE_CORE} -o runs/order", "probe verify runs/order -f json",
+    "probe intervene hf:tiny-bert --task SemRole --train 112 --n 5 --threads 1 -f json",
+])  # fmt: skip
+
 BAD = Group([
     f"probe run compeval {_FEW} -e bow?dim=8 -o runs/compeval", f"probe build compeval {_SMALL} --task Order -o sets",
     "gen -n 20 -o plain.txt", "gen -n 20 -o made.trees", "probe analyze made.trees -o table-trees --jobs 1",
@@ -246,7 +256,7 @@ BAD = Group([
 
 GROUPS = {
     "help": HELP, "generator": GENERATOR, "pairs": PAIRS, "datasets": DATASETS, "runs": RUNS, "encoders": ENCODERS,
-    "training": TRAINING, "corpus": CORPUS, "natural": NATURAL, "bad": BAD,
+    "training": TRAINING, "corpus": CORPUS, "natural": NATURAL, "workflows": WORKFLOWS, "bad": BAD,
 }  # fmt: skip
 
 _NUMBERED = [
@@ -263,6 +273,7 @@ TEXTS = {
     "constraints.json": '{"constraints": {"needList": {"noun": ["lawyer"]}}}\n',
     "run.toml": 'targets = ["sets/Order"]\nencoder = ["bow?dim=8"]\nset = ["max_epochs=3"]\nout = "runs/config"\n',
     "untrusted.toml": 'targets = ["compeval"]\nencoder = ["python:toy:encode"]\n',
+    "questions.txt": "Are you open on Monday?\nIs the app free?\nThe ticket cost 30 euros in 2019.\n",
     "scores.csv": "encoder,other\nbow?dim=64,0.2\nbilstm-max?dim=64,0.4\ntfidf,0.3\n",
     "pairs.csv": "a,b,same\nthe man slept,the man did not sleep,0\nthe man slept,the man was sleeping,1\n",
 }

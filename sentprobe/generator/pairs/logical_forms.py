@@ -102,14 +102,12 @@ def build_logical_form(event: Event, language: Language) -> LogicalForm:
     """
     check_fragment(event)
     indices = {token.slot: index for index, token in enumerate(plan_sentence(event, language).tokens) if token.slot}
-    all_terms = sorted(_iterate_terms(event, indices, ""), key=lambda pair: _get_order(pair[1]))
     # A term stands where its first variable does; those of a verb follow the order of its participants.
+    all_terms = sorted(
+        _iterate_terms(event, indices, ""), key=lambda pair: [at for at in pair[1].arguments if isinstance(at, int)]
+    )
     definites, terms = (tuple(t for is_star, t in all_terms if is_star is side) for side in (True, False))
     return LogicalForm(definites, terms)
-
-
-def _get_order(term: LogicalTerm) -> tuple[int, ...]:
-    return tuple(argument for argument in term.arguments if isinstance(argument, int))
 
 
 def _iterate_terms(

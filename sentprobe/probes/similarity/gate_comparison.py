@@ -130,7 +130,7 @@ def read_stored_gate(path: Path, *, seed: int) -> JudgedGate:
         scorer, measure, keep = (rates[0].get(name, "") for name in ("scorer", "measure", "keep"))
         gate = JudgedGate(scorer=scorer, measure=measure, keep=keep)
         check_record(gate)
-        of_draw = [record for record in records if _is_of_draw(record, scorer, seed)]
+        of_draw = [r for r in records if (r.get("scorer"), r.get("seed")) == (scorer, seed)]
         pairs = tuple(_parse_pair(record, f"pairs[{number}]") for number, record in enumerate(of_draw))
         if pop_digest(document):
             raise FormatError(EDITED)
@@ -142,10 +142,6 @@ def read_stored_gate(path: Path, *, seed: int) -> JudgedGate:
         seeds = ", ".join(sorted({str(record.get("seed")) for record in records}))
         raise UsageError(f"{path}: it has no pairs with the seed {seed}; its seeds: {seeds}")
     return replace(gate, scorer=f"{gate.scorer} in {path}", pairs=pairs)
-
-
-def _is_of_draw(record: Mapping[str, Any], scorer: object, seed: int) -> bool:
-    return (record.get("scorer"), record.get("seed")) == (scorer, seed)
 
 
 def _list_objects(document: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

@@ -47,8 +47,7 @@ class PairScorer(Protocol):
     """An object that scores pairs of texts; a higher score means that the texts are more similar."""
 
     @property
-    def name(self) -> str:
-        """The name of the scorer."""
+    def name(self) -> str: ...
 
     @property
     def measure(self) -> str:

@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -47,17 +48,21 @@ def test_lines_have_edits_of_the_kinds_without_parser(texts: Path, run_program: 
     ]
 
 
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a file, in the format of its suffix."""
+    if path.suffix == ".parquet":
+        return [*pq.read_table(path).to_pylist()]
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    with path.open(encoding="utf-8", newline="") as file:
+        return [*csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")]
+
+
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
 def test_formats_have_the_same_rows(suffix: str, texts: Path, tmp_path: Path, run_program: Command) -> None:
     path = tmp_path / f"edits.{suffix}"
     assert check_success(run_program("gen", "edit", texts, "--out", path)) == ""
-    if suffix == "parquet":
-        rows = pq.read_table(path).to_pylist()
-    elif suffix == "jsonl":
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    else:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = [*csv.DictReader(file, delimiter="\t" if suffix == "tsv" else ",")]
+    rows = read_rows(path)
     assert [row["kind"] for row in rows] == ["number", "calendar", "number", "unit"]
     assert list(rows[0]) == ["a", "b", "same", "kind", "rule", "changed"]
 
@@ -197,13 +202,7 @@ def test_refused_texts_are_listed_with_the_reason(
     code, out, err = run_program("gen", "edit", texts, "--refused", "--out", path)
     assert (code, out) == (0, "")
     assert err.endswith("      1 without an edit: no rule's pattern occurs\n")
-    if suffix == "parquet":
-        rows = pq.read_table(path).to_pylist()
-    elif suffix == "jsonl":
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    else:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = [*csv.DictReader(file, delimiter="\t" if suffix == "tsv" else ",")]
+    rows = read_rows(path)
     assert rows == [{"text": "Is the app free?", "reason": "no rule's pattern occurs"}]
     texts.write_text("Are you open on Monday?\n", "utf-8")
     check_success(run_program("gen", "edit", texts, "--refused", "--out", path))
