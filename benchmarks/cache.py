@@ -86,7 +86,7 @@ def main() -> None:
         for name, time_ in seconds_by_way.items()
     ]
     print(
-        f"# Speed of the embedding cache\n\n{describe_machine(['numpy'])} CPU seconds, fastest of "
+        f"# The embedding cache\n\n{describe_machine(['numpy'])} CPU seconds, fastest of "
         f"{arguments.runs} runs; {arguments.sentences:,} sentences of width {arguments.dim}. "
         "Made by "
         "`python benchmarks/cache.py`.\n"

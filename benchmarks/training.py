@@ -134,7 +134,7 @@ def main() -> None:
     texts = read_sentences(arguments.corpus, options=TextOptions(tokenised=True))
     texts = replace(texts, texts=texts.texts[: arguments.sentences], documents=(0,))
     precision = "bfloat16" if has_fast_bfloat16() else "float32"
-    print("# How fast encoders are trained\n")
+    print("# Training encoders\n")
     print(
         f"Target tokens a second of the processor, one thread, {precision}, auto-encoder, batches "
         f"of 256, 8,000 codes unless it says more; the median of {arguments.rounds} rounds of "
