@@ -6,7 +6,7 @@ Recipes: digests of all inputs of a result, by which stored results are found wi
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple, TypeAlias
@@ -152,6 +152,12 @@ def collect_lexicons(targets: Targets) -> dict[str, Lexicon]:
     return {task.name: suite.lexicon for suite in generated for task in suite.tasks}
 
 
+_KNOWN_FIELDS = frozenset(
+    ("name", "tasks", "lexicon", "vocabulary", "size", "sampling", "seed", "side", "structure", "profile", "notes")
+)
+"""Fields of a CompevalSuite that are digested by name, or that say nothing about the sentences."""
+
+
 def _digest_origin(suite: AnySuite, task: BuildableTask) -> str:
     if isinstance(suite, CompevalSuite):
         settings = (suite.vocabulary, suite.size, suite.sampling)
@@ -159,7 +165,10 @@ def _digest_origin(suite: AnySuite, task: BuildableTask) -> str:
         side_parts = (suite.side,) if suite.side else ()
         held_out = () if suite.structure is None else (suite.structure.name,)
         weights = () if suite.profile is None else (suite.profile.weights,)
-        return digest(task.name, _digest_lexicon(suite.lexicon), *settings, *side_parts, *held_out, *weights)
+        # A new setting counts as soon as it is a field: if it were forgotten here, a run would reuse wrong results.
+        others = (f for f in fields(suite) if f.name not in _KNOWN_FIELDS and getattr(suite, f.name) != f.default)
+        further = [(other.name, getattr(suite, other.name)) for other in others]
+        return digest(task.name, _digest_lexicon(suite.lexicon), *settings, *side_parts, *held_out, *weights, *further)
     tables = [digest(*(shard.sha256 for shard in table.shards), table.recipe) for table in suite.tables]
     parts = () if suite.crossing is None else (suite.crossing.train_on, suite.crossing.test_on)
     languages = [table.language for table in suite.tables] if parts else []

@@ -5,7 +5,7 @@ Suites whose datasets are built: compeval and structure by the generator, natura
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -171,21 +171,11 @@ class CompevalSuite:
 
     def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
         """Yield each task's name with its dataset or, if it cannot be built, the error."""
+        # Each setting is an argument of the same name.
+        settings = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("name", "tasks")}
         for task in self.tasks:
             try:
-                dataset = build(
-                    task,
-                    self.lexicon,
-                    vocabulary=self.vocabulary,
-                    size=self.size,
-                    seed=self.seed,
-                    sampling=self.sampling,
-                    structure=self.structure,
-                    command=command,
-                    side=self.side,
-                    profile=self.profile,
-                    notes=self.notes,
-                )
+                dataset = build(task, command=command, **settings)
                 yield task.name, dataset
             except TooFewError as error:
                 yield task.name, error

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from sentprobe.probes.runs import completed_tasks
 from sentprobe.probes.runs import run as runs
 from sentprobe.probes.runs.settings import Run
 from sentprobe.probes.runs.suite_options import CompevalOptions, ItemOptions
-from sentprobe.probes.runs.suites import PresetChoice, make_compeval
+from sentprobe.probes.runs.suites import CompevalSuite, PresetChoice, make_compeval
 from sentprobe.probes.runs.targets import Targets, find_targets
 
 TASKS = ("--task", "Order", "--task", "Content1Probe")
@@ -205,3 +205,21 @@ def test_recipe_includes_properties_of_words(change: dict[str, Any]) -> None:
 def find_origins(lexicon: Lexicon) -> dict[str, str]:
     suite = replace(make_compeval(["SemRole"], CompevalOptions(language="de")), lexicon=lexicon)
     return completed_tasks.digest_origins(Targets((suite.name,), (suite,)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitedSuite(CompevalSuite):
+    """A suite with a setting that no other code names."""
+
+    max_words: int | None = None
+
+
+def test_recipe_includes_a_new_setting_of_a_suite() -> None:
+    """A result without the setting must not be found for a run with it."""
+    suite = make_compeval(["SemRole"], CompevalOptions())
+    values = {field.name: getattr(suite, field.name) for field in fields(suite)}
+    usual, unset, limited = (
+        completed_tasks.digest_origins(Targets((suite.name,), (some_suite,)))
+        for some_suite in (suite, LimitedSuite(**values), LimitedSuite(**values, max_words=9))
+    )
+    assert usual == unset != limited
