@@ -23,6 +23,7 @@ from sentprobe.probes.encoders.embedding import embed
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.vector_formats import VectorFormat, read_vectors
 from sentprobe.probes.generated import assemble
+from sentprobe.probes.generated.tasks import TASKS
 
 BILSTM = "bilstm-max?dim=8&hidden=6"
 LINES = "the man slept\n\n  the   doctor slept \nthe man slept\n"
@@ -153,7 +154,7 @@ def test_embed_refuses_source(text: bytes | None, code: int, message: str, tmp_p
 def test_sentences_of_compeval_differ_by_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assemble, "build", partial(assemble.build, size=Size(56, 28)))
     sentences = read_sentences("compeval", seed=0)
-    assert 150 < len(sentences) == len(set(sentences)) <= 5 * 42
+    assert 150 < len(sentences) == len(set(sentences)) <= len(TASKS) * 42
     assert sentences != read_sentences("compeval", seed=1)
 
 

@@ -100,7 +100,7 @@ def has_parse(text: str, lexicon: Lexicon) -> bool:
 
 def test_paradigms_differ() -> None:
     rows = {str(replace(row, uid="", term="", field="")) for row in PARADIGMS.values()}
-    assert len(rows) == len(PARADIGMS) == 75
+    assert len(rows) == len(PARADIGMS)
 
 
 @pytest.mark.parametrize("vocabulary", LACKING)
