@@ -8,7 +8,7 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.interruption import report_interruption
-from sentprobe.commands.shared.table_output import find_table_format, write_tables
+from sentprobe.commands.shared.table_output import find_caption, find_table_format, write_tables
 from sentprobe.common.errors import UsageError
 from sentprobe.common.files import find_cache_directory
 from sentprobe.common.processes import check_count, limit_threads
@@ -50,6 +50,8 @@ def intervene(
     language: opt.LanguageOption = "en",
     cache: opt.CacheOption = True,
     threads: opt.ThreadsOption = None,
+    *,
+    latex: opt.LatexOptions,
 ) -> None:
     """Exchange directions of a model's states between mirror sentences.
 
@@ -58,6 +60,7 @@ def intervene(
     one. If the answer turns, the model uses the direction.
     """
     style = find_table_format(format_, out, subject="an intervention")
+    caption = find_caption(latex, style)
     for name, count in (("n", n), ("threads", threads)):
         check_count(name, count)
     if prompt is not None and prompt.count(SENTENCE) != 1:
@@ -119,7 +122,7 @@ def intervene(
             name=encoder.name,
             task=dataset.name,
         )
-    write_tables([("", result.build_grid(), result.format_notes())], result.to_records, style, out=out)
+    write_tables([("", result.build_grid(), result.format_notes())], result.to_records, style, out=out, caption=caption)
 
 
 def _load_model(text: str, *, predicts_words: bool) -> "HfEncoder":

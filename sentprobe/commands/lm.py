@@ -10,6 +10,7 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.commands.shared.table_output import (
     check_output_file,
+    find_caption,
     find_table_format,
     print_or_write,
     print_reuse,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from sentprobe.probes.language_models.scorers import ModelLoader
 
 
+@opt.expand_option_groups
 def lm(
     models: Annotated[
         list[str],
@@ -71,6 +73,8 @@ def lm(
     ] = None,
     device: Annotated[str, opt.machine_option(help="PyTorch device for hf:. Default: a GPU if there is one.")] = "",
     threads: opt.ThreadsOption = None,
+    *,
+    latex: opt.LatexOptions,
 ) -> None:
     """Measure how often language models prefer the good sentence of a minimal pair.
 
@@ -87,6 +91,7 @@ def lm(
     results = out if out is not None and not is_stream and (out.is_dir() or not out.suffix) else None
     out = None if results else out
     style = find_table_format(format_, out, subject="lm")
+    caption = find_caption(latex, style)
     if results is not None:
         check_directory(results)
     check_output_file(scores)
@@ -111,7 +116,7 @@ def lm(
     result = accuracies.PairResults(minimal_pairs, kind, scored, by)
     if scores is not None:
         print_or_write(result.format_scores(), scores)
-    write_tables(result.build_tables(intervals=intervals), result.to_records, style, out=out)
+    write_tables(result.build_tables(intervals=intervals), result.to_records, style, out=out, caption=caption)
     if folder is not None:
         print_reuse(len(folder.reused), total=len(scored))
         print_message(f"results: {results}")
