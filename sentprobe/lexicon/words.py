@@ -135,7 +135,7 @@ ADJUNCTS = {
     **{f"in the {time}": TIME for time in ("morning", "afternoon", "evening")},
     **{f"in {city}": PLACE for city in ("Paris", "London", "Berlin", "Rome", "Madrid")},
     **{f"in the {place}": PLACE for place in ("garden", "park", "kitchen", "street", "forest", "hall")},
-    **{f"at the {place}": PLACE for place in ("airport", "harbour", "market")},
+    **{f"at the {place}": PLACE for place in ("airport", "harbor", "market")},
 }
 """The adjuncts of English, with their sorts."""
 FUNCTION_WORDS = AUXILIARIES | REFLEXIVES | {"be", "being", "been", "not", "n't", "by", "to", "and", "who", "what"}

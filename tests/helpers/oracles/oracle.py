@@ -53,7 +53,7 @@ FUNCTION_WORDS: Final = {
     "hour": {"dawn", "noon", "dusk", "midnight"},
     "city": {"Paris", "London", "Berlin", "Rome", "Madrid"},
     "indoors": {*("morning", "afternoon", "evening"), *("garden", "park", "kitchen", "street", "forest", "hall")},
-    "outdoors": {"airport", "harbour", "market"},
+    "outdoors": {"airport", "harbor", "market"},
     "least": {"least"},
     "none": {"no"},
     "more": {"more"},
