@@ -30,6 +30,7 @@ from sentprobe.generator.pairs.contrasts import CONTRASTS, Contrast
 from sentprobe.generator.pairs.drafts import Edit
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_rows
 from sentprobe.generator.pairs.triplets import TripletRows, TripletSet, TripletSide
+from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.templates import Pattern, SplitSide
 from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.lexicon.words import BARE_COUNT
@@ -170,6 +171,11 @@ class NliSpace(tr.TripletSpace):
             yield from (unify(condition, ev.Event(polarity=ev.Polarity.POSITIVE)) for condition in conditions)
 
         return replace(role, name=name, needed_kind=Kind.ADJUNCT, build_conditions=build_conditions)
+
+    def _make_choices(self, place: str, mood: ev.Mood, main: ev.Event) -> Choices:
+        choices = super()._make_choices(place, mood, main)
+        # A premise has its adjunct first, and a hypothesis has none.
+        return replace(choices, frontings=(ev.Fronting.ADJUNCT,)) if self._design is _DROPPED else choices
 
     def select_determiners(self, determiners: tuple[str, ...]) -> frozenset[str]:
         """Return the numerals that have a lower and a higher plural numeral."""

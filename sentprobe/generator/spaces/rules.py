@@ -43,7 +43,7 @@ from sentprobe.generator.spaces.restrictions import Rule, list_restrictions
 from sentprobe.grammars.shapes import find_subject_role
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.lexicon.words import MODIFIED, NAMED, NO_PROGRESSIVE, ROLES, TIME
+from sentprobe.lexicon.words import MODIFIED, NAMED, NO_PROGRESSIVE, PLACE, ROLES, TIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,24 +305,44 @@ def _iterate_phrase_rules(words: Words, lexicon: Lexicon, choices: Choices) -> I
         yield Rule("one noun with a numeral or name", partial(_find_count_boxes, words, choices.counted), is_ban=True)
     if words.adjuncts:
         yield Rule("no time or place after a relative clause", _find_closing_boxes, is_ban=True)
+        text = "no place at the end after a common noun, which could be there (see --fronting adjunct-first)"
+        yield Rule(text, partial(_find_place_boxes, words, lexicon), is_ban=True)
         text = "leaving out times in the present, and states at a time or place"
         yield Rule(text, partial(_find_adjunct_boxes, words, lexicon), is_ban=True)
 
 
 def _find_closing_boxes(layout: Layout) -> Iterator[Restriction]:
     """Yield boxes of main clauses with an adjunct after a relative clause, which could have the adjunct, too."""
-    main, *relatives = layout.clauses
+    owners = {site.owner for site in layout.clauses[1:]}
+    yield from (box for last, box in _list_endings(layout) if last in owners)
+
+
+def _find_place_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
+    """Yield boxes of main clauses with a place after a common noun: "saw the lawyer in Berlin"."""
+    sites = enumerate(lexicon.get(adjunct, Kind.ADJUNCT).sort for adjunct in words.adjuncts)
+    places = frozenset(i for i, sort in sites if sort == PLACE)
+    phrases = words.language.phrases
+    common = frozenset(i for i, (_, d) in enumerate(words.determiners) if phrases.get(d) not in NAMED)
+    names = {variable.name for variable in layout.variables}
+    for last, box in _list_endings(layout) if places and common else ():
+        determiner = f"{last}conjunct.det" if last in layout.coordinations else f"{last}det"
+        if determiner in names:  # else a reflexive or question word
+            yield {**box, determiner: common, "adjunct": places}
+
+
+def _list_endings(layout: Layout) -> Iterator[tuple[str, Restriction]]:
+    """Yield (path, box): where an adjunct ends a main clause, the noun phrase before it, unless it is the subject."""
+    main = layout.clauses[0]
     if not main.form.has_adjunct or main.form.fronting is not None:
         return
-    owners = {site.owner for site in relatives}
     voices = enumerate(Voice) if main.voice is None else [(0, main.voice)]
     for (i, voice), (j, dative) in product(voices, enumerate(Dative) if main.varies_dative else [(0, main.dative)]):
         clause = Event(frame=main.frame, voice=voice, dative=dative, mood=main.form.mood)
         if main.form.asked is not None:
             clause = clause.with_argument(*main.form.asked)
-        if (last := find_last_role(clause)) is not clause.subject and f"{last.value}." in owners:
+        if (last := find_last_role(clause)) is not clause.subject:
             box = {} if main.voice else {"voice": frozenset([i])}
-            yield {**box, "dative": frozenset([j])} if main.varies_dative else box
+            yield f"{last.value}.", {**box, "dative": frozenset([j])} if main.varies_dative else box
 
 
 def _find_adjunct_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import UsageError
+from sentprobe.generator.events.event import Fronting
 from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.inference_pairs import (
@@ -32,6 +33,7 @@ from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.generator.spaces.templates import SplitSide
 from sentprobe.lexicon import Kind, english, read_lexicon_text
+from sentprobe.lexicon.words import PLACE, TIME
 from sentprobe.probes.audits.cue_audit import audit
 from sentprobe.probes.datasets.dataset import Card, Items, ProbeDataset, Split
 
@@ -133,6 +135,15 @@ def test_labels_of_numerals() -> None:
     pairs = sample_pairs(NliSpace(english(), "numeral", templates=["transitive"]), 1, seed=0)
     rows = [*zip(pairs.premise, pairs.hypothesis, [NliLabel(label).name for label in pairs.label], strict=True)]
     assert rows == EXPECTED
+
+
+def test_premises_have_times_and_places() -> None:
+    """Fronted, where a place has one reading."""
+    pairs = sample_pairs(NliSpace(english(), "adjunct"), 12, seed=0)
+    events = [annotate_text(text, english()).event for text in pairs.premise]
+    assert {event.fronting for event in events} == {Fronting.ADJUNCT}
+    sorts = {english().get(str(event.adjunct), Kind.ADJUNCT).sort for event in events}
+    assert sorts == {TIME, PLACE}
 
 
 def test_modifiers_have_presuppositions() -> None:

@@ -16,6 +16,7 @@ from sentprobe.generator.events.event import Event, Fronting, Mood, Negator, Rol
 from sentprobe.generator.events.event_json import event_from_json, event_to_json
 from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
 from sentprobe.generator.events.notation import read_event, write_event
+from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.generator.sentences.parse import ParseError, normalize_sentence, parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.constraints import Choices, Constraints
@@ -184,6 +185,11 @@ def test_wrong_event_is_refused(event: str, message: str) -> None:
             Constraints(),
             "the main clause .* and leaving out times in the present, and states at a time or place contradict",
         ),
+        (
+            Choices(adjuncts=(PLACE,)),
+            Constraints(),
+            r"no place at the end after a common noun, which could be there \(see --fronting adjunct-first\)",
+        ),
     ],
 )
 def test_impossible_choice_is_refused(choices: Choices, constraints: Constraints, message: str) -> None:
@@ -211,8 +217,41 @@ def test_drawn_adjuncts_fit_the_verb() -> None:
         assert Flag.STATIVE not in LEXICON.get(str(event.predicate), Kind(str(event.frame))).flags
 
 
+def find_word_before_adjunct(text: str) -> str:
+    """Return the part of speech of the word before the last adjunct of a sentence."""
+    event = read(text)
+    assert event.adjunct is not None
+    return realize(event, LEXICON).tokens[-len(event.adjunct.split()) - 1].upos
+
+
+@pytest.mark.parametrize("mood", Mood)
+def test_no_last_place_follows_a_common_noun(mood: Mood) -> None:
+    """The jar in Berlin: a noun could have the place. A name has none, nor has a verb before the end."""
+    choices = replace(make_choices(mood, ""), adjuncts=(PLACE,), frontings=(None,), determiners=("the", "name"))
+    space = Space(LEXICON, vocabulary="everyday", templates=["all"], choices=choices)
+    words = {find_word_before_adjunct(realize(event, LEXICON).text) for event in space.events(space.sample(60, seed=1))}
+    assert "PROPN" in words
+    assert "NOUN" not in words
+
+
+def test_place_is_drawn_first_or_a_time_last() -> None:
+    choices = Choices(adjuncts=(TIME, PLACE), frontings=(None, Fronting.ADJUNCT))
+    space = Space(LEXICON, templates=["transitive"], choices=choices)
+    orders = {(ADJUNCTS[str(event.adjunct)].sort, event.fronting) for event in space.events(space.sample(99, seed=1))}
+    assert orders == {(TIME, None), (TIME, Fronting.ADJUNCT), (PLACE, Fronting.ADJUNCT)}
+
+
+def test_no_last_place_follows_a_common_noun_in_triplets() -> None:
+    triplets = TripletSpace(LEXICON, "adjunct").sample(60, seed=1)
+    for side in SIDES:
+        for text in triplets.render_texts(side):
+            adjunct = read(text).adjunct
+            is_last_place = text.endswith(str(adjunct)) and ADJUNCTS[str(adjunct)].sort == PLACE
+            assert not (is_last_place and find_word_before_adjunct(text) == "NOUN"), text
+
+
 def test_no_noun_is_in_its_own_adjunct() -> None:
-    choices = Choices(adjuncts=("in the garden", "in the park"))
+    choices = Choices(adjuncts=("in the garden", "in the park"), frontings=(Fronting.ADJUNCT,))
     constraints = Constraints(required_words=("garden",))
     space = Space(LEXICON, vocabulary="everyday", templates=["transitive"], choices=choices, constraints=constraints)
     assert {event.adjunct for event in space.events(space.sample(50, seed=0))} == {"in the park"}
