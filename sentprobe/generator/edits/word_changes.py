@@ -129,18 +129,11 @@ def change_hour(_: EditableText, place: FoundPlace, rule: EditRule, table: EditT
 
 def replace_form(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
     """Replace a word by the one that the rule's table names for its form."""
-    del table
+    del text, table
     token = place.get_token()
     if token.lower not in rule.words:
         raise RefusalError("no word is known that could replace another")
-    return [Splice(token.start, token.end, _refuse_doubled(text, rule.words[token.lower]))]
-
-
-def _refuse_doubled(text: EditableText, new: str) -> str:
-    """Return the new word, which would name one thing twice if the text had it: *the paid plan and the paid plan*."""
-    if is_in_text(new, text):
-        raise RefusalError("the text has all words that could replace one another")
-    return new
+    return [Splice(token.start, token.end, rule.words[token.lower])]
 
 
 def replace_lemma(text: EditableText, place: FoundPlace, rule: EditRule, table: EditTable) -> list[Splice]:
@@ -153,7 +146,10 @@ def replace_lemma(text: EditableText, place: FoundPlace, rule: EditRule, table: 
     if new is None:
         raise RefusalError("no word is known that could replace another")
     first, *others = new.split(" ")
-    return [Splice(token.start, token.end, _refuse_doubled(text, " ".join([inflect(first, token.tag), *others])))]
+    new = " ".join([inflect(first, token.tag), *others])
+    if is_in_text(new, text):  # else one thing is named twice: "the paid plan and the paid plan"
+        raise RefusalError("the text has all words that could replace one another")
+    return [Splice(token.start, token.end, new)]
 
 
 def find_own_phrase(rule: EditRule, text: EditableText, token: EditableToken) -> tuple[str, OwnPhrase]:

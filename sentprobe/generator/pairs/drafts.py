@@ -156,6 +156,12 @@ def find_verbs_of_frames(words: Words, lexicon: Lexicon) -> set[str]:
     return {lemma for lemma in words.verbs if len(kinds & {*lexicon.kinds_of(lemma)}) > 1}
 
 
+def find_symmetric_verbs(words: Words, lexicon: Lexicon) -> set[str]:
+    """Return the verbs that mean the same with agent and patient exchanged, such as *meet*."""
+    verbs = (*lexicon.words(Kind.TRANSITIVE), *lexicon.words(Kind.DATIVE))
+    return {*words.verbs} & {verb.lemma for verb in verbs if Flag.SYMMETRIC in verb.flags}
+
+
 def compute_salts(numbers: IndexArray, seed: int) -> NDArray[np.uint64]:
     """Return a pseudo-random number for each of *numbers*, computed from that number and the seed (SplitMix64)."""
     low = np.array([int(number) & (2**64 - 1) for number in numbers.tolist()], dtype=np.uint64)

@@ -29,7 +29,7 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.notation import write_event, write_lemma
 from sentprobe.generator.pairs import drafts
 from sentprobe.generator.pairs.contrasts import CONTRASTS, Contrast
-from sentprobe.generator.pairs.drafts import EventDraft, find_irreplaceable_words
+from sentprobe.generator.pairs.drafts import EventDraft, find_irreplaceable_words, find_symmetric_verbs
 from sentprobe.generator.pairs.meaning_keys import MeaningKeys
 from sentprobe.generator.pairs.triplets import (
     SIDES,
@@ -129,7 +129,7 @@ def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     language or a verb has no progressive, or beside the perfect. It is also excluded if the negatives differ in an
     adverb, because some anchors need the progressive to show which verb the adverb modifies.
     Role and modifier are excluded unless all nouns have one sort (such as person), and all verbs and adjectives accept
-    it.
+    it. Role is also excluded beside verbs that mean the same both ways.
     """
     space = triplets.space
     needs_aspect = space.contrast.needed_kind is Kind.ADVERB
@@ -137,9 +137,12 @@ def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     needs_aspect = needs_aspect or space.contrast.name == "perfect"  # in whose pairs verbs may be passive
     needs_aspect = needs_aspect or bool(find_verbs_without_progressive(space.words, space.lexicon))
     has_sorts = restrict_to_one_sort(space.lexicon, space.vocabulary) is not space.lexicon
+    is_symmetric = bool(find_symmetric_verbs(space.words, space.lexicon))
     for name in _USUAL_CONTRASTS:
         if name in ("number", "modifier") and space.contrast.list_determiners is not None:
             continue  # a numeral has one number, and a name no relative clause
+        if CONTRASTS[name].exchanges_roles and not space.contrast.exchanges_roles and is_symmetric:
+            continue
         if name == "tense" and space.contrast.needed_kind is Kind.ADJUNCT:
             continue  # no time in the present
         if not ((name == "aspect" and needs_aspect) or (CONTRASTS[name].moves_nouns and has_sorts)):

@@ -32,6 +32,7 @@ from sentprobe.generator.pairs.drafts import (
     compute_salts,
     find_irreplaceable_words,
     find_near_adjectives,
+    find_symmetric_verbs,
     find_unexchangeable_verbs,
     find_verbs_of_frames,
     is_exchangeable_adverb,
@@ -45,7 +46,7 @@ from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, j
 from sentprobe.generator.spaces.templates import Pattern, SplitSide, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.lexicon.lexicon import restrict_to_one_sort
-from sentprobe.lexicon.words import PLACE, TIME, Flag
+from sentprobe.lexicon.words import PLACE, TIME
 
 
 class TripletSide(StrEnum):
@@ -340,8 +341,7 @@ class TripletSpace:
         if kind is Kind.DITRANSITIVE:
             unusable |= find_unexchangeable_verbs(words, self.lexicon, drafts.parse_noun_role(place))
         if self.contrast.exchanges_roles:
-            verbs = (*self.lexicon.words(Kind.TRANSITIVE), *self.lexicon.words(Kind.DATIVE))
-            unusable |= {*words.verbs} & {verb.lemma for verb in verbs if Flag.SYMMETRIC in verb.flags}
+            unusable |= find_symmetric_verbs(words, self.lexicon)
         if self.contrast.only_events:
             flagged = find_verbs_without_progressive(words, self.lexicon).values()
             unusable |= {words.verbs[i] for verbs in flagged for i in verbs}

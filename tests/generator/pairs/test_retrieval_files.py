@@ -16,12 +16,17 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.meaning import has_same_meaning
 from sentprobe.generator.events.notation import read_event, write_event
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.retrieval_files import ExclusionSpace, sample_distinct_meanings, write_retrieval
+from sentprobe.generator.pairs.retrieval_files import (
+    ExclusionSpace,
+    _find_applicable_contrasts,
+    sample_distinct_meanings,
+    write_retrieval,
+)
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.templates import SplitSide
-from sentprobe.lexicon import Lexicon, english, german
+from sentprobe.lexicon import Lexicon, english, german, read_lexicon_text
 
 PARAPHRASES = (
     *((name, english, "everyday") for name in CONTRASTS if name != "numeral"),
@@ -117,3 +122,14 @@ def test_negation_stands_in_either_sentence() -> None:
     relevant = [place for record, place in zip(documents, places, strict=True) if record["_id"].endswith("positive")]
     assert [True, False] in relevant
     assert [False, True] in relevant
+
+
+def test_no_distractor_exchanges_who_met_whom() -> None:
+    words = (
+        "[noun]\nman = {}\nwoman = {}\n[transitive]\nhelp = {}\nmeet = FLAGS\nwatch = {}\n[intransitive]\nsleep = {}\n"
+    )
+    for flags in ("{}", '{ flags = ["symmetric"] }'):
+        lexicon = read_lexicon_text(words.replace("FLAGS", flags), "my")
+        triplets = TripletSpace(lexicon, "tense", vocabulary="all").sample(10, seed=0)
+        names = {contrast.name for contrast in _find_applicable_contrasts(triplets)}
+        assert ("role" in names) is (flags == "{}")
