@@ -179,7 +179,7 @@ DIGESTS = {
     "verb": ("3346f2b09239", "6317d0732323"),
     "adverb": ("882c13b85ef9", "773a3e0a5466"),
 }
-"""The first digits of SHA-256 of the lines of 40 triplets, and of their distractors, none of which exchanges who met."""
+"""The first digits of SHA-256 of the lines of 40 triplets, and of their distractors, none of which exchanges roles."""
 
 
 @pytest.mark.parametrize("contrast", DIGESTS)
