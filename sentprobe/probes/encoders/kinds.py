@@ -260,6 +260,15 @@ def has_unchanged_vectors(spec: Spec) -> bool:
     return not any(name in (*STORAGE_OPTION_NAMES, ERASE) for name, _ in spec.options)
 
 
+FILE_OPTIONS = ("trees", "lexicon")
+"""Options by which a spec without an argument names files, as in ``tree-lstm?trees=FILE``."""
+
+
+def reads_files(spec: Spec) -> bool:
+    """Return whether a spec has an argument, or an option that names a file."""
+    return bool(spec.argument) or any(name in FILE_OPTIONS for name, _ in spec.options)
+
+
 def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
     """Build the one encoder that a spec names; *seed* is the default of the spec's option ``seed``.
 

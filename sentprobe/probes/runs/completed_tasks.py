@@ -26,6 +26,7 @@ from sentprobe.probes.encoders.kinds import (
     depends_on_order,
     find_kind,
     has_unchanged_vectors,
+    reads_files,
 )
 from sentprobe.probes.generated.assemble import EVENT_COLUMNS, ProbedEvent, build_event_columns
 from sentprobe.probes.generated.tasks import CompevalTask
@@ -71,7 +72,7 @@ def build_encoders_with_files(source: EncoderSource, *, seed: int) -> list[Encod
 
 def _is_determined_by_spec(source: EncoderSource) -> bool:
     """Check whether spec and seed alone determine an encoder, without a file or a model."""
-    if not isinstance(source, Spec) or source.argument or not has_unchanged_vectors(source):
+    if not isinstance(source, Spec) or reads_files(source) or not has_unchanged_vectors(source):
         return False
     return find_kind(source).argument is not SpecArgument.REQUIRED
 

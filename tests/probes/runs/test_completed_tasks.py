@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.encoders.sentence_models import make_chain, write_trees
 from helpers.in_process import Command
 
 from sentprobe.common.specs import parse_spec
 from sentprobe.lexicon import Lexicon, german
-from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.datasets.formats import read_datasets
+from sentprobe.probes.encoders.baselines import TfidfOptions
+from sentprobe.probes.encoders.kinds import FILE_OPTIONS, make_encoder
+from sentprobe.probes.encoders.models.untrained import TreeOptions, UntrainedOptions
+from sentprobe.probes.encoders.word_vectors import BowOptions
 from sentprobe.probes.results.store import read_results, write_result
 from sentprobe.probes.runs import completed_tasks
 from sentprobe.probes.runs import run as runs
@@ -190,6 +195,33 @@ def test_found_and_made_results_are_counted(tmp_path: Path, command: Command, fo
     code, _, err = command("run", "compeval", *TINY, *BOTH, "--out", tmp_path)
     assert code == 0
     assert err.splitlines()[-1] == "2 results found, 2 made"
+
+
+def test_result_of_changed_trees_is_made_anew(tmp_path: Path, command: Command) -> None:
+    """Results of the trees that a file had before were once found."""
+    trees, size = tmp_path / "trees.conllu", ("--task", "Order", "--train", "56", "--test", "28")
+    assert command("build", "compeval", *size, "--out", tmp_path / "data")[0] == 0
+    sentences = dict.fromkeys(text for data in read_datasets(tmp_path / "data") for text in data.sentences)
+    write_trees(trees, [(text, make_chain(len(text.split()))) for text in sentences])
+    options = ("--set", "max_epochs=2", "--no-controls", "--jobs", "1", "--out", tmp_path / "run")
+    arguments = ("run", "compeval", *size, *options, "-e", f"tree-lstm?dim=4&hidden=4&trees={trees}")
+    assert command(*arguments)[0] == 0
+    assert command(*arguments)[2] == "1 result found\n"
+    write_trees(trees, [(text, (0, *[1] * text.count(" "))) for text in sentences])
+    code, _, err = command(*arguments)
+    assert code == 0 and "found" not in err
+    first, second = read_results(tmp_path / "run").records
+    assert first.recipe != second.recipe
+    trees.unlink()
+    code, _, err = command(*arguments)
+    assert code == 2 and f"{trees}: " in err
+
+
+@pytest.mark.parametrize("options", [BowOptions, TfidfOptions, UntrainedOptions, TreeOptions])
+def test_options_that_name_files_are_known(options: type) -> None:
+    """The kinds with these options need no argument, so that their specs may be all that determines an encoder."""
+    texts = {field.name for field in fields(options) if field.type is str} - {"language"}
+    assert texts == ({*FILE_OPTIONS} if options is TreeOptions else set())
 
 
 @pytest.mark.parametrize(
