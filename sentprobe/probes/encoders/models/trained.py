@@ -103,11 +103,20 @@ class ModelVocabulary:
         return words[::-1] if self.reverse else words
 
 
+def _find_no_tree(_: str) -> None:
+    """Find nothing; a lambda could not be sent to another process."""
+
+
+_NO_TREES = SentenceTrees("a model without trees", "", _find_no_tree, "pass trees=load_trees(trees=FILE)")
+
+
 class SentenceModel(nn.Module):
     """Word vectors, and a network that computes sentence vectors from them; see :func:`make_sentence_model`."""
 
     def __init__(self, vocabulary: ModelVocabulary, architecture: Architecture, *, frozen: bool) -> None:
         super().__init__()
+        if NETWORKS[architecture.kind].reads_trees and vocabulary.trees is None:
+            vocabulary = replace(vocabulary, trees=_NO_TREES)
         self.vocabulary = vocabulary
         self.architecture = architecture
         self.frozen = frozen
@@ -238,7 +247,7 @@ def write_sentence_model(model: SentenceModel, folder: Path, record: Mapping[str
 def load_sentence_model(folder: Path, *, trees: SentenceTrees | None = None) -> SentenceModel:
     """Load a sentence model from its folder, on the CPU and in evaluation mode. Raises UsageError or EncoderError.
 
-    - trees: the trees of sentences, for a network that reads them
+    - trees: the trees of sentences, for a network that reads them; None: it can read sentences of one word only
     """
     config = read_config(folder)
     check_size(config.architecture, words=config.words)

@@ -1,6 +1,7 @@
 """Sentence models in folders, and trained encoders by spec or path."""
 
 import json
+import pickle
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -294,6 +295,14 @@ def test_model_reads_heads_with_words() -> None:
     assert vocabulary.find_ids("") == []
     with pytest.raises(EncoderError, match="a table has no tree for the sentence 'man the'"):
         vocabulary.find_ids("man the")
+
+
+def test_model_without_trees_reads_no_sentence(tmp_path: Path) -> None:
+    """It once read every word as a root, and returned vectors of another shape."""
+    model = trained.load_sentence_model(save_trained_encoder(tmp_path / "enc", "tree-lstm"))
+    assert pickle.loads(pickle.dumps(model.vocabulary)).find_ids("man") == [3]
+    with pytest.raises(EncoderError, match="a model without trees has no tree for the sentence 'the man slept' "):
+        model.vocabulary.find_ids("the man slept")
 
 
 def test_trees_are_for_networks_that_read_them(tmp_path: Path) -> None:
