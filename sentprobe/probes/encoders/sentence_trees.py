@@ -5,7 +5,7 @@ The words of a sentence are separated by spaces. A sentence of one word needs no
 
 import lzma
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, chain, groupby, starmap
@@ -39,10 +39,17 @@ class SentenceTrees:
     notes: tuple[str, ...] = ()
     """Notes for the user."""
 
-    def find_heads(self, sentences: Sequence[str]) -> list[Heads]:
-        """Return the tree of each sentence. Raises EncoderError if a sentence has none."""
+    def find_heads(self, sentences: Sequence[str], *, lower: bool = False) -> list[Heads]:
+        """Return the tree of each sentence. Raises EncoderError if a sentence has none.
+
+        - lower: whether a sentence without a tree may have that of the sentence in lower case
+        """
         texts = [" ".join(sentence.split()) for sentence in sentences]
         trees = [self.find(text) if " " in text else (0,) for text in texts]
+        if lower:
+            trees = [
+                self.find(text.lower()) if heads is None else heads for text, heads in zip(texts, trees, strict=True)
+            ]
         if missing := [text for text, heads in zip(texts, trees, strict=True) if heads is None]:
             raise EncoderError(
                 f"{self.source} has no tree for the sentence {missing[0]!r} "
@@ -65,14 +72,26 @@ def load_trees(*, trees: str = "", lexicon: str = "", language: str = ENGLISH.co
     words = load_lexicon(path, language)
     parts = (read_grammar_source(words.language), get_own_version(), path.read_bytes() if path else "")
     hint = "name a CoNLL-U file of trees: trees=FILE, or --trees FILE in probe train"
-    return SentenceTrees(f"the grammar ({language})", digest("grammar", *parts), partial(_parse, words), hint)
+    capitalized = {form.lower(): form for form in words.list_forms() if form != form.lower()}
+    find = partial(_find_parse, words, capitalized)
+    return SentenceTrees(f"the grammar ({language})", digest("grammar", *parts), find, hint)
 
 
-def _parse(lexicon: Lexicon, text: str) -> Heads | None:
-    try:
-        return tuple(token.head for token in annotate_text(text, lexicon).tokens)
-    except SentprobeError:
-        return None
+def _find_parse(lexicon: Lexicon, capitalized: Mapping[str, str], text: str) -> Heads | None:
+    for spelling in dict.fromkeys((text, *_restore_capitals(lexicon, capitalized, text))):
+        try:
+            return tuple(token.head for token in annotate_text(spelling, lexicon).tokens)
+        except SentprobeError:
+            continue
+    return None
+
+
+def _restore_capitals(lexicon: Lexicon, capitalized: Mapping[str, str], text: str) -> Iterator[str]:
+    """Yield a text with capitalized names, and with capitalized titles, which are other words, too, before them."""
+    words = [word if lexicon.find(word) else capitalized.get(word, word) for word in text.split(" ")]
+    yield " ".join(words)
+    pairs = zip(words, [*words[1:], ""], strict=True)
+    yield " ".join(capitalized.get(word, word) if name != name.lower() else word for word, name in pairs)
 
 
 def read_trees(path: Path) -> SentenceTrees:

@@ -378,7 +378,7 @@ def make_model(plan: TrainingPlan, texts: Mapping[str, Any]) -> trained.Sentence
     vocabulary = learn_vocabulary(sentences, words=plan.words, lower=plan.text_options.lower, reverse=plan.reverse)
     if NETWORKS[plan.architecture.kind].reads_trees:
         trees = load_trees(trees=str(plan.trees or ""))
-        trees.find_heads(sentences)  # counts all that have none
+        trees.find_heads(sentences, lower=vocabulary.lower)  # counts all that have none
         vocabulary = replace(vocabulary, trees=trees)
     vectors: WordVectors | None = None
     if plan.vectors == SKIP_GRAM:

@@ -15,6 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sentprobe.common.errors import SentprobeError, UsageError
+from sentprobe.generator.events.event import Event
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence_records import annotate_text, write_conllu
 from sentprobe.lexicon import english
@@ -39,6 +40,26 @@ def test_grammar_has_trees_that_gen_writes(data: st.DataObject) -> None:
         assert GRAMMAR.find(sentence.text) is None
     else:
         assert GRAMMAR.find_heads([sentence.text, sentence.tokens[0].form]) == [heads, (0,)]
+
+
+@examples(20)
+@given(full_events(english()))
+def test_grammar_has_trees_of_names_in_lower_case(event: Event) -> None:
+    """Training texts are in lower case with --lower."""
+    text = realize(event, english()).text
+    assert GRAMMAR.find(text.lower()) == GRAMMAR.find(text)
+
+
+def test_lower_case_file_serves_models_that_read_lower_case(tmp_path: Path) -> None:
+    write_trees(tmp_path / "trees.conllu", [("he left", (2, 0)), ("He Left", (0, 1))])
+    trees = read_trees(tmp_path / "trees.conllu")
+    assert trees.find_heads(["He left", "He Left", "HE left"], lower=True) == [(2, 0), (0, 1), (2, 0)]
+    assert GRAMMAR.find_heads(["The man met mary", "doctor Smith met THE MAN"], lower=True) == [
+        (2, 3, 0, 3),
+        (2, 3, 0, 5, 3),
+    ]
+    with pytest.raises(EncoderError, match=r"no tree for the sentence 'He left' \(1 of 2"):
+        trees.find_heads(["He left", "he left"])
 
 
 def test_missing_trees_are_counted(tmp_path: Path) -> None:

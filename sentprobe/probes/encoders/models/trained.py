@@ -87,7 +87,7 @@ class ModelVocabulary:
         ids = [self.rows.get(word, UNKNOWN) for word in self.tokenize(sentence)]
         if self.trees is None or not ids:
             return ids
-        (heads,) = self.trees.find_heads([sentence])
+        (heads,) = self.trees.find_heads([sentence], lower=self.lower)
         if self.reverse:
             heads = tuple(head and len(heads) + 1 - head for head in reversed(heads))
         return [row + head * self.row_count for row, head in zip(ids, heads, strict=True)]
@@ -376,7 +376,7 @@ class TrainedEncoder:
                 raise EncoderError(f"{self.name}: the sentence {sentence!r} has no words")
             self._seen.update(words)
         if vocabulary.trees:
-            vocabulary.trees.find_heads(sentences)  # counts all that have none
+            vocabulary.trees.find_heads(sentences, lower=vocabulary.lower)  # counts all that have none
         ids = [*map(vocabulary.find_ids, sentences)]
         return encode_by_length(ids, self._model, batch=self._batch, dim=self._model.dim, device=self._device)
 

@@ -297,6 +297,16 @@ def test_model_reads_heads_with_words() -> None:
         vocabulary.find_ids("man the")
 
 
+def test_model_in_lower_case_reads_trees_in_lower_case(tmp_path: Path) -> None:
+    write_trees(tmp_path / "trees.conllu", [("the man slept", (2, 3, 0))])
+    model = tiny_sentence_model("tree-lstm")
+    model.vocabulary = replace(model.vocabulary, lower=True)
+    save_sentence_model(model, tmp_path / "enc", {})
+    encoder = make_encoder(f"trained:{tmp_path / 'enc'}?trees={tmp_path / 'trees.conllu'}")
+    upper, lower = encoder.encode(["The man SLEPT", "the man slept"])
+    np.testing.assert_array_equal(upper, lower)
+
+
 def test_model_without_trees_reads_no_sentence(tmp_path: Path) -> None:
     """It once read every word as a root, and returned vectors of another shape."""
     model = trained.load_sentence_model(save_trained_encoder(tmp_path / "enc", "tree-lstm"))
