@@ -48,7 +48,7 @@ def parse(
     file: Annotated[Path | None, typer.Option(help="File with a sentence on each line; - is stdin.")] = None,
     lexicon: LexiconOption = None,
     language: LanguageOption = "en",
-    strict: Annotated[bool, typer.Option("--strict", help="Reject capitals and a final mark (. ? or !).")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Reject what is normalized, such as capitals.")] = False,
     out: InsteadOfStdoutOption = None,
     format: Annotated[
         str | None, build_format_option(("conllu (default)", "jsonl", "trees", "text", "parquet"))
@@ -56,9 +56,9 @@ def parse(
 ) -> None:
     """Annotate your own sentences (arguments, file or standard input).
 
-    Tokens are separated by spaces. Capitals become lower case, curly apostrophes straight, didn't becomes did n't, and
-    one final mark (. ? or !) is dropped; stderr reports this. An ambiguous sentence gets a record for each reading;
-    --format text prints the sentence once.
+    Tokens are separated by spaces. Capitals become lower case, curly apostrophes straight, didn't becomes did n't; one
+    final mark (. ? or !) and a comma after a first time or place are dropped; stderr reports this. An ambiguous
+    sentence gets a record for each reading; --format text prints the sentence once.
 
     If the grammar does not cover a sentence, stderr names the token where parsing stopped, and the exit code is 1.
     """
@@ -158,7 +158,7 @@ class _SentenceReader:
         """Print on stderr how many sentences were normalized, and how many have several readings."""
         if self.changed_count:
             amount = format_count(self.changed_count, "sentence")
-            print_message(f"gen: normalized capitals, apostrophes or the final mark of {amount}")
+            print_message(f"gen: normalized capitals, apostrophes or punctuation of {amount}")
         if self.ambiguous_count:
             amount = format_count(self.ambiguous_count, "ambiguous sentence")
             print_message(f"gen: {amount}: each reading is a record")

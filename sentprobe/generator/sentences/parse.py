@@ -225,7 +225,7 @@ _NEGATION = re.compile(r"(?<=[a-z])n't\b")
 def normalize_sentence(sentence: str, lexicon: Lexicon) -> str:
     """Return a sentence as the generator writes it: in lower case except names, without a final ".", "?" or "!".
 
-    Curly apostrophes become straight ones, and "didn't" becomes "did n't".
+    Curly apostrophes become straight ones, and "didn't" becomes "did n't". A comma after a first time or place goes.
 
     In a language that writes nouns with capitals, only the first letter of the sentence becomes lower case. A lemma of
     the lexicon that is spelled like a name, such as "henry", stays in lower case.
@@ -239,6 +239,7 @@ def normalize_sentence(sentence: str, lexicon: Lexicon) -> str:
     plain = plain[:1].lower() + plain[1:] if language.capitalized_kinds else plain.lower()
     plain = _NEGATION.sub(" n't", plain)
     plain = (plain[:-1] if plain.endswith((".", "?", "!")) else plain).rstrip()
+    plain = _find_first_comma(language).sub(r"\1 ", plain)
     names = language.capitalized_names
     return _find_names(language).sub(lambda m: m[0] if lexicon.kinds_of(m[0]) else names[m[0]], plain)
 
@@ -247,6 +248,12 @@ def normalize_sentence(sentence: str, lexicon: Lexicon) -> str:
 def _find_names(language: Language) -> re.Pattern[str]:
     """Return the pattern of names in lower case, which are not part of a word such as "mary-like"."""
     return re.compile(rf"(?<!\S)(?:{'|'.join(language.capitalized_names) or '(?!)'})(?!\S)")
+
+
+@cache
+def _find_first_comma(language: Language) -> re.Pattern[str]:
+    """Return the pattern of an adjunct in lower case that begins a sentence, with the comma after it."""
+    return re.compile(rf"\A({'|'.join(map(str.lower, language.adjuncts)) or '(?!)'})\s*,\s*")
 
 
 def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
@@ -306,6 +313,8 @@ class _Parser:
             for end in range(2, len(self.tokens)):
                 if (lemma := " ".join(self.tokens[:end])) in self._language.adjuncts:
                     yield end, lemma
+        if self._language.adjuncts:
+            self._record_failure(0, "a time or place")
 
     def _add_adjunct(self, end: int, clause: ParsedClause, first: str) -> Iterator[ParsedClause]:
         """Yield a main clause with the adjunct *first* before it or, if *first* is "", one that begins at token *end*.

@@ -89,7 +89,7 @@ def test_empty_lines_are_passed_over(gen: Gen) -> None:
     assert "<stdin>:4: token 1" in done.err
 
 
-TAKEN_OFF = "gen: normalized capitals, apostrophes or the final mark of {}\n"
+TAKEN_OFF = "gen: normalized capitals, apostrophes or punctuation of {}\n"
 
 
 def test_capitals_and_stop_are_normalized(gen: Gen) -> None:

@@ -138,6 +138,9 @@ def test_annotation_of_adjuncts() -> None:
         ("the man slept in garden", "token 4: expected the end of the sentence, not 'in'"),
         ("on Monday slept the man", "token 3: expected a determiner"),
         ("on Monday", "token 1"),
+        ("on Mars the man slept", "token 1: expected a determiner or a modal or a question word or a time or place or"),
+        ("on Monday , the man slept", "token 3: expected a determiner"),
+        ("the man slept , on Monday", "token 4: expected the end of the sentence, not ','"),
     ],
 )
 def test_wrong_adjunct_is_refused(text: str, message: str) -> None:
@@ -146,6 +149,19 @@ def test_wrong_adjunct_is_refused(text: str, message: str) -> None:
     assert message in str(error.value)
     assert not make_oracle().accepts(text.split())
     assert chart_parse(text.split(), LEXICON) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["On Monday, the man slept.", "ON MONDAY ,THE MAN SLEPT", "on Monday,the man slept", "On monday, the man slept"],
+)
+def test_comma_after_first_adjunct_is_normalized(text: str) -> None:
+    assert normalize_sentence(text, LEXICON) == "on Monday the man slept"
+
+
+@pytest.mark.parametrize("text", ["the man slept, on monday", "on monday the man, slept", "on mars, the man slept"])
+def test_other_comma_stays(text: str) -> None:
+    assert "," in normalize_sentence(text, LEXICON)
 
 
 MAN, DOCTOR = "agent: the man[sg, bare]", "patient: the doctor[sg] that sleep[past, simple, pos, adv()]"
