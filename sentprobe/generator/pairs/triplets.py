@@ -257,6 +257,8 @@ class TripletSpace:
             why = "no order of it has another form and the contrast"
         elif not any(map(contrasts.find_voice_paths, patterns)):
             why = "no clause of it is transitive, so nothing can be said in another form"
+            if self.contrast.needed_kind is Kind.ADJUNCT:
+                why = "no clause of it is transitive, and a time or place that moves alone leaves all words the same"
         elif not any([*self.contrast.find_places(pattern)] for pattern in patterns):
             why = f"that needs {self.contrast.requirement}"
         else:

@@ -245,6 +245,9 @@ class Space:
     def _explain_structure(self) -> str:
         """Return the reason why no structure of the templates has the chosen moods, questions and coordinations."""
         templates = f"the templates {', '.join(self.templates)}"
+        if None not in self.choices.frontings and Mood.STATEMENT not in self.choices.moods:
+            orders = " or ".join(str(fronting) for fronting in self.choices.frontings)
+            return f"only statements have the order {orders}"
         if _build_layouts(self.templates, self.words, replace(self.choices, coordinations=(0,))):
             count = min(self.choices.coordinations)
             return f"no sentence of {templates} has {count} nouns without relative clauses to coordinate"

@@ -323,6 +323,10 @@ BAD_REQUESTS = [
         (f"--mood order {option}", "gen: an order is active and simple, without a tense; leave out --tense")
         for option in ("--tense past", "--voice passive", "--aspect prog", "--aspect perf")
     ),
+    *(
+        (f"--adjunct time --fronting adjunct-first --mood {mood}", "gen: only statements have the order adjunct-first")
+        for mood in ("question", "order")
+    ),
     ("--mood orders", "Invalid value for '--mood'"),
     ("--mood order --ask agent", "gen: --ask is for questions"),
     ("--ask subject", "Invalid value for '--ask': 'subject' is not one of"),

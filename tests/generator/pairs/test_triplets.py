@@ -464,6 +464,10 @@ IMPOSSIBLE = [
         "needs ditransitive verbs; vocabulary 'compeval' has none; .*vocabulary .*'everyday'.* has",
     ),
     ("binding", None, "all", "needs adjectives; vocabulary 'compeval' has none; .*vocabulary .*'everyday'.* has"),
+    (
+        *("adjunct", None, "intransitive"),
+        "no clause of it is transitive, and a time or place that moves alone leaves all words the same",
+    ),
     ("role", INTRANSITIVE, "all", "has no transitive verb, so no sentence of it has a passive"),
     ("verb", ONE_VERB, "transitive", "vocabulary 'all' has too few words"),
 ]
