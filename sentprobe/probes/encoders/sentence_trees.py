@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from sentprobe.common.conllu import ConlluError, ConlluSentence, parse_conllu
 from sentprobe.common.errors import SentprobeError, UsageError, first_line, format_count, get_own_version, path_error
+from sentprobe.common.specs import LANGUAGES
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.grammars import read_grammar_source
 from sentprobe.lexicon import Lexicon
@@ -71,7 +72,11 @@ def load_trees(*, trees: str = "", lexicon: str = "", language: str = ENGLISH.co
     path = Path(lexicon).expanduser() if lexicon else None
     words = load_lexicon(path, language)
     parts = (read_grammar_source(words.language), get_own_version(), path.read_bytes() if path else "")
-    hint = "name a CoNLL-U file of trees: trees=FILE, or --trees FILE in probe train"
+    others = " or ".join(f"language={code}" for code in LANGUAGES if code != language)
+    hint = (
+        f"name {others} or lexicon=FILE if they are of another grammar, or else a CoNLL-U file of trees: trees=FILE, "
+        "or --trees FILE in probe train"
+    )
     capitalized = {form.lower(): form for form in words.list_forms() if form != form.lower()}
     find = partial(_find_parse, words, capitalized)
     return SentenceTrees(f"the grammar ({language})", digest("grammar", *parts), find, hint)

@@ -70,6 +70,9 @@ def test_missing_trees_are_counted(tmp_path: Path) -> None:
         trees.find_heads(["He left", "a b", "Yes", "c d e"])
     with pytest.raises(EncoderError, match=r"^the grammar \(en\) has no tree for the sentence 'a b' \(1 of 2"):
         GRAMMAR.find_heads(["a b", "the man slept"])
+    for trees, other in ((GRAMMAR, "de"), (load_trees(language="de"), "en")):
+        with pytest.raises(EncoderError, match=f"; name language={other} or lexicon=FILE if they are of another gram"):
+            trees.find_heads(["das Pferd schlief nie ."])
 
 
 def test_first_of_several_trees_is_read(tmp_path: Path) -> None:
