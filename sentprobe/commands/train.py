@@ -195,8 +195,9 @@ def _build_plans(
         plan = _build_plan(architecture, objectives, seed, options, folder=folder, probing=probing)
         if len(seeds) > 1:
             plan = replace(plan, name=f"{plan.name} seed {seed}")
-        if "next-word" in plan.weights:
-            learners.check_architecture(plan.architecture, is_reversed=plan.reverse)
+        learners.check_architecture(
+            plan.architecture, [*plan.weights], attention=plan.options.attention, is_reversed=plan.reverse
+        )
         if plan.learns:
             devices_and_precision.check_machine(plan.settings.machine)
         yield plan

@@ -8,7 +8,7 @@ PADDING represents the start of a sentence in the input, and the end of a senten
 The objectives ``nli`` and ``contrastive``, which classify pairs and triplets of sentences.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
@@ -25,7 +25,7 @@ from sentprobe.probes.datasets.dataset import Indices
 from sentprobe.probes.encoders.architecture import Architecture
 from sentprobe.probes.encoders.encoder import missing_extra
 from sentprobe.probes.encoders.models.trained import UNKNOWN, SentenceModel
-from sentprobe.probes.encoders.network import RECURRENT_KINDS, Recurrent
+from sentprobe.probes.encoders.network import NETWORKS, RECURRENT_KINDS, Recurrent
 from sentprobe.probes.training import corpora, decoder
 from sentprobe.probes.training.corpora import Meanings, NliPairs, Sentences, Triplets
 from sentprobe.probes.training.decoder import GenerationValidator, learn_subwords
@@ -64,11 +64,8 @@ def prepare_sequences(
         raise missing_extra("BLEU", "train")
     source_width = 0
     if options.attention:
-        if not isinstance(model.network, Recurrent):
-            raise UsageError(
-                f"attention needs the states of words, by {enumerate_names([*RECURRENT_KINDS])}: "
-                f"no {model.architecture.kind}"
-            )
+        _check_attention(model.architecture)
+        assert isinstance(model.network, Recurrent)
         source_width = model.network.kind.directions * model.network.hidden
     # Different sentences may have the same tree: such items may be trained on.
     sentences = [sources, *(targets if targets_are_sentences else ())]
@@ -110,8 +107,7 @@ def permute_words(text: str, seed: tuple[int, ...]) -> str:
 
 def prepare_denoising(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare ``denoising``: restore a sentence from a noisy version (SDAE, Hill et al. 2016). Raises UsageError."""
-    if model.network.reads_trees:
-        raise UsageError(f"denoising changes sentences, which then have no tree for {model.architecture.kind}")
+    _check_denoising(model.architecture)
     noise = DropAndSwap(options.drop, options.swap)
     return prepare_sequences(texts.texts, [texts.texts], Metric.BLEU, model, options, noise=noise)
 
@@ -171,7 +167,7 @@ def prepare_meaning(texts: Meanings, model: SentenceModel, options: ObjectiveOpt
     )
 
 
-NEXT_WORD = "next-word"
+DENOISING, NEXT_WORD = "denoising", "next-word"
 
 
 class NextWordLearner(Learner):
@@ -224,8 +220,29 @@ class SentenceBatches(decoder.SequencePairs):
         return replace(batch, targets=int(self.sources.lengths[rows].sum()) + len(rows))
 
 
-def check_architecture(sizes: Architecture, *, is_reversed: bool) -> None:
-    """Raise UsageError if ``next-word`` cannot train a network, such as a bidirectional one."""
+def check_architecture(sizes: Architecture, objectives: Collection[str], *, attention: bool, is_reversed: bool) -> None:
+    """Raise UsageError if an objective cannot train a network, or its decoder cannot attend to the network's states."""
+    if DENOISING in objectives:
+        _check_denoising(sizes)
+    if attention:
+        _check_attention(sizes)
+    if NEXT_WORD in objectives:
+        _check_next_word(sizes, is_reversed=is_reversed)
+
+
+def _check_denoising(sizes: Architecture) -> None:
+    if NETWORKS[sizes.kind].reads_trees:
+        raise UsageError(f"denoising changes sentences, which then have no tree for {sizes.kind}")
+
+
+def _check_attention(sizes: Architecture) -> None:
+    if sizes.kind not in RECURRENT_KINDS:
+        raise UsageError(
+            f"attention needs the states of words, by {enumerate_names([*RECURRENT_KINDS])}: no {sizes.kind}"
+        )
+
+
+def _check_next_word(sizes: Architecture, *, is_reversed: bool) -> None:
     unidirectional = [name for name, kind in RECURRENT_KINDS.items() if kind.directions == 1]
     if sizes.kind not in unidirectional or is_reversed:
         subject = "reversed sentences" if is_reversed else sizes.kind
@@ -240,7 +257,7 @@ def check_architecture(sizes: Architecture, *, is_reversed: bool) -> None:
 
 def prepare_next_word(texts: Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare ``next-word``: predict each word from the words before it. Raises UsageError."""
-    check_architecture(model.architecture, is_reversed=model.vocabulary.reverse)
+    _check_next_word(model.architecture, is_reversed=model.vocabulary.reverse)
     training, held_out = hold_out(texts.texts, count=options.validation, seed=options.seed)
     train = SentenceBatches(
         sources=collect_rows(map(model.vocabulary.find_ids, texts.texts)),
