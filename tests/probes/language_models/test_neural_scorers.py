@@ -136,6 +136,7 @@ def test_models_that_cannot_be_scored(tmp_path: Path, folders: dict[str, Path]) 
     for spec, message in (
         (f"hf:{bert}", "is neither a causal nor a masked language model, but BertModel"),
         (f"hf:{folders['bert']}?pool=mean", "hf has no option 'pool'"),
+        (f"{tmp_path / 'm'}?trees=none", "trained has no option 'trees'; its options: batch, device, name"),
         (f"{tmp_path / 'm'}", "not a language model; its objective is autoencoder, not next-word"),
         ("trained:none", "there is no folder"),
     ):

@@ -311,6 +311,12 @@ class TrainedOptions:
     batch: int = 256
     device: str = ""
     """A PyTorch device, such as ``cuda:1``; empty: a GPU if there is one, else the CPU."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedEncoderOptions(TrainedOptions):
+    """The options of the encoder ``trained``."""
+
     trees: str = ""
     """For ``tree-lstm``: path of a CoNLL-U file with trees; empty: the exact trees of generated sentences."""
     lexicon: str = ""
@@ -400,7 +406,7 @@ def compute_fingerprint(model: SentenceModel) -> str:
 
 def build_trained(spec: Spec) -> TrainedEncoder:
     """Build the encoder of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
-    options = read_options(spec, TrainedOptions())
+    options = read_options(spec, TrainedEncoderOptions())
     folder = Path(spec.argument).expanduser()
     config = read_config(folder)
     record = config.record
