@@ -11,7 +11,9 @@ import pytest
 import yaml
 from helpers.plain_install import PROJECT
 from helpers.shared import ROOT
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 import sentprobe
 
@@ -78,6 +80,14 @@ def test_pinned_versions_have_hashes() -> None:
         "--require-hashes -r $(VENV)/pip.txt",
         "--no-deps -c constraints.txt torch",
     ]
+
+
+def test_pinned_version_of_typer_is_the_last_allowed() -> None:
+    """Internals of Typer are used, which the next minor version may change."""
+    (allowed,) = (r.specifier for r in map(Requirement, PROJECT["dependencies"]) if r.name == "typer")
+    (pinned,) = (Version(pin.partition("==")[2]) for pin in read_pins("constraints.txt") if pin.startswith("typer=="))
+    assert pinned in allowed
+    assert f"{pinned.major}.{pinned.minor + 1}" not in allowed
 
 
 def test_no_extra_brings_gpl_packages_unasked() -> None:
