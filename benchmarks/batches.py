@@ -182,9 +182,9 @@ Preset `ettinger`, 4,000 training and 4,000 test items, one probe a fit, one thr
     python benchmarks/batches.py train LOG --seeds 10
     python benchmarks/batches.py table LOG > benchmarks/batches.md
 
-*Change*: mean difference of paired seeds (same initial weights and data), with its 95% interval (Student's t).
-*Spread*: ratio of the standard deviations over seeds. *CPU s*: user seconds of a probe with 200 and 0.001; *CPU*: ratio
-to it.
+*%*: mean accuracy ± standard deviation over seeds. *Change*: mean difference of paired seeds (same initial weights and
+data) ± half of its 95% interval (Student's t). *Spread*: ratio of the standard deviations. *CPU s*: user seconds of a
+probe with 200 and 0.001; *CPU*: ratio to it.
 """
 
 
