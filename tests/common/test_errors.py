@@ -4,6 +4,7 @@ The tests run processes that see only the packages of a plain install.
 """
 
 import ast
+import importlib.metadata
 import json
 import re
 import shlex
@@ -23,7 +24,6 @@ from helpers.shared import ROOT
 from packaging.requirements import Requirement
 
 import sentprobe
-from sentprobe.common import errors
 from sentprobe.common.errors import (
     PROBE,
     MissingError,
@@ -227,7 +227,7 @@ def test_install_command_follows_origin(
     monkeypatch: pytest.MonkeyPatch, record: dict[str, object] | None, command: str
 ) -> None:
     text = None if record is None else json.dumps(record)
-    monkeypatch.setattr(errors, "distribution", lambda _: SimpleNamespace(read_text=lambda _: text))
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda _: SimpleNamespace(read_text=lambda _: text))
     assert format_install("train", "probe", "plots") == command
     assert shlex.split(command)[-1].endswith(command.rpartition(" ")[2].strip("'"))
 
@@ -236,7 +236,7 @@ def test_install_command_of_bare_checkout(monkeypatch: pytest.MonkeyPatch) -> No
     def find_nothing(name: str) -> None:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(errors, "distribution", find_nothing)
+    monkeypatch.setattr(importlib.metadata, "distribution", find_nothing)
     assert shlex.split(format_install("probe")) == ["pip", "install", "-e", f"{ROOT}[probe]"]
 
 

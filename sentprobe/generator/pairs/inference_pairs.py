@@ -130,7 +130,7 @@ class NliSpace(tr.TripletSpace):
     >>> from sentprobe.lexicon import english
     >>> (pairs,) = NliSpace(english(), "role", templates=["transitive"]).iterate_pairs(1, seed=1)
     >>> pairs["premise"][4], pairs["hypothesis"][4]
-    ('the doctor is calling the lawyer', 'the lawyer is not being called by the doctor')
+    ('the woman is calling the lawyer', 'the lawyer is not being called by the woman')
     >>> NliLabel(pairs["label"][4]).name
     'CONTRADICTION'
     """
@@ -278,9 +278,9 @@ def iterate_training_columns(
     >>> (columns,) = iterate_training_columns(space.sample(1, seed=1))
     >>> for name, (text,) in columns.items():
     ...     print(f"{name}: {text}")
-    anchor: the lawyer is not being called by the doctor
-    positive: the doctor is not calling the lawyer
-    negative: the lawyer is not calling the doctor
+    anchor: the lawyer is not being called by the woman
+    positive: the woman is not calling the lawyer
+    negative: the lawyer is not calling the woman
     """
     order = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets))
     for start, portion in triplets.iterate_portions(PORTION_SIZE):

@@ -113,9 +113,9 @@ class TripletSpace:
     >>> from sentprobe.lexicon import english
     >>> triplets = TripletSpace(english(), "role", templates=["transitive"]).sample(1, seed=1)
     >>> print(*(triplets.render_texts(side)[0] for side in SIDES[:3]), sep="\n")
-    the lawyer is not being called by the doctor
-    the doctor is not calling the lawyer
-    the lawyer is not calling the doctor
+    the lawyer is not being called by the woman
+    the woman is not calling the lawyer
+    the lawyer is not calling the woman
     """
 
     ITEM_NAME: ClassVar[str] = "triplets"

@@ -404,7 +404,7 @@ def complete(monkeypatch: pytest.MonkeyPatch, run_program: Command) -> Complete:
         ("probe run compeval --preset a", ["adi"]),
         ("probe run compeval --pre", ["--preset"]),
         ("probe show --format m", ["markdown", "mteb"]),
-        ("probe embed data -e t", ["trained:", "tfidf"]),
+        ("probe embed data -e t", ["tree-lstm", "trained:", "tfidf"]),
     ],
 )
 def test_completion_offers_words(line: str, words: list[str], complete: Complete) -> None:

@@ -299,8 +299,12 @@ def get_number(token: Token) -> str:
 @given(full_events(LEXICON, moods=(Mood.STATEMENT,)), st.data())
 def test_event_columns_agree_with_annotation(event: Event, choice: st.DataObject) -> None:
     sentence = realize(event, LEXICON)
-    tokens = (  # a name is a noun, and its title is not
-        replace(token, upos="NOUN") if token.upos == "PROPN" and token.deprel != "compound" else token
+    tokens = (  # a name is a noun, and its title is not, nor is that of a day or place
+        replace(token, upos="NOUN")
+        if token.upos == "PROPN" and token.deprel not in ("compound", "obl")
+        else replace(token, upos="X")
+        if token.deprel == "obl" and token.upos == "NOUN" and sentence.event.adjunct
+        else token
         for token in sentence.tokens
     )
     sentence = replace(sentence, tokens=tuple(tokens))
