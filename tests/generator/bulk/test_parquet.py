@@ -50,6 +50,7 @@ def test_rows_are_records_of_json(space: Space, seed: int, part: int, portion: i
         assert actual == expected
 
 
+@pytest.mark.slow
 @examples(8)
 @given(space=spaces(), seed=st.integers(0, 2**32), part=st.integers(1, 9))
 def test_table_is_independent_of_earlier_ones(space: Space, seed: int, part: int) -> None:

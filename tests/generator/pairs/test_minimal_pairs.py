@@ -62,6 +62,8 @@ GERMAN_CASES = [
     if (vocabulary, uid) != ("compeval", "weak_noun_form")
 ]
 ALL_CASES: list[tuple[str, ...]] = [*CASES, *GERMAN_CASES]
+QUICK = ("compeval", "everyday")
+"""The vocabularies whose pairs are looked at in each run of the tests; all are in the slow ones."""
 DrawnPair = tuple[MinimalPairSpace, int, MinimalPair]
 
 
@@ -158,10 +160,6 @@ def test_pair_is_as_its_paradigm_says(drawn: DrawnPair) -> None:
         check(space, pair)
 
 
-QUICK = ("compeval", "everyday")
-"""The vocabularies whose pairs are looked at in each run of the tests; all are in the slow ones."""
-
-
 @pytest.mark.parametrize(
     ("vocabulary", "language"),
     [
@@ -223,7 +221,10 @@ def test_blimp_paradigms_have_its_prefix_method() -> None:
     assert {row.field for row in PARADIGMS.values()} <= {"morphology", "syntax", "syntax_semantics", "semantics"}
 
 
-@pytest.mark.parametrize("case", ALL_CASES, ids="-".join)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=[] if case[0] in QUICK else [pytest.mark.slow], id="-".join(case)) for case in ALL_CASES],
+)
 def test_edited_words_have_similar_shares(case: tuple[str, ...]) -> None:
     space = make_space(*case)
     size = min(200, space.count() // 4)

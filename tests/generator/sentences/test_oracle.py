@@ -55,8 +55,8 @@ def is_accepted(sentence: str) -> bool:
 
 
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published data (shared/) is not here")
-@pytest.mark.parametrize("task", ["sr", "order"])
-@pytest.mark.parametrize("split", ["train", "test"])
+@pytest.mark.parametrize("task", ["sr", pytest.param("order", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("split", [pytest.param("train", marks=pytest.mark.slow), "test"])
 def test_published_sentences_are_accepted(task: str, split: str) -> None:
     lines = (PUBLISHED / task / f"{split}.txt").read_text(encoding="utf-8").splitlines()
     sentences = [line.split("\t")[2] for line in Random(0).sample(lines, SAMPLE // 4)]

@@ -112,7 +112,10 @@ def test_parsing_undoes_realizing_in_all_templates(vocabulary: str) -> None:
         assert parse(realize(event, LEXICON).text, LEXICON) == (event,)
 
 
-@pytest.mark.parametrize("template", list_template_names(deep=True))
+@pytest.mark.parametrize(
+    "template",
+    [pytest.param(name, marks=[pytest.mark.slow] if "." in name else []) for name in list_template_names(deep=True)],
+)
 def test_parsing_undoes_realizing_in_every_sub_template(template: str) -> None:
     vocabulary = "everyday" if "ditransitive" in template else "english"
     # One choice of modals a template: with two, a space takes ten times as long to build.
