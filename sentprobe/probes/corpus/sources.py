@@ -261,7 +261,9 @@ def _guess_format(name: str) -> str:
         if path.suffix.lower() in corpus_format.suffixes:
             return format_name
     place = "standard input" if name == STDIN else name
-    raise UsageError(f"{place}: the format is unknown; name it with --format: {', '.join(FORMATS)}")
+    raise UsageError(
+        f"{place}: the format is unknown; name it with --format (gen edit: --input-format): {', '.join(FORMATS)}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,8 +341,8 @@ def decode_lines(opened: OpenSource, encoding: str, *, limit: int = MAX_DOCUMENT
         raise SourceError(f"{opened.source.name}, {error}") from None
     except UnicodeDecodeError as error:
         raise SourceError(
-            f"{opened.source.name}, line {number + 1}: not {encoding}; name the encoding with --encoding, such as "
-            "--encoding latin-1"
+            f"{opened.source.name}, line {number + 1}: not {encoding}; save it as UTF-8, or name the encoding where the "
+            "command has --encoding, such as --encoding latin-1"
         ) from error
 
 

@@ -57,7 +57,7 @@ BAD: list[tuple[str, int, str]] = [
     ("a.txt -p stanzza", 2, "there is no parser 'stanzza' (did you mean 'stanza'?)"),
     ("a.txt -p none --punkt .", 2, "not a folder of Punkt parameters"),
     ("a.mrg --encoding utf9", 2, "there is no encoding 'utf9'"),
-    ("latin.mrg", 1, "latin.mrg, line 2: not utf-8; name the encoding with --encoding"),
+    ("latin.mrg", 1, "latin.mrg, line 2: not utf-8; save it as UTF-8, or name the encoding where"),
     ("a.mrg --engine dask", 2, "--engine dask and --scheduler tcp://HOST:PORT need each other"),
     ("a.mrg --engine spark", 2, "there is no engine 'spark'; known: local, dask"),
     ("a.mrg --holds txt", 2, "there is no content 'txt' (did you mean 'text'?)"),

@@ -215,6 +215,11 @@ def test_long_texts_are_refused_first(language: str) -> None:
     assert edit_text(text, table.choose_rules(), table) == ([], "the text is longer than 1,000 characters")
 
 
+@pytest.mark.parametrize("text", ["Are you open on Monday, 3 March 2025?", "Who won the 1966 World Cup in England?"])
+def test_impossible_dates_are_refused(text: str) -> None:
+    assert edit_text(EditableText(text), TABLE.choose_rules(["calendar"]), TABLE)[0] == []
+
+
 @pytest.mark.parametrize("verb", ["look in this", "differ from her", "be sure of it", "be charged twice", "owe it"])
 def test_how_and_can_are_exchanged_for_acts_only(verb: str) -> None:
     for start in ("How do I", "How can I"):

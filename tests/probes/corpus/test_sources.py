@@ -124,7 +124,7 @@ def test_patterns_find_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         (["boks.txt"], None, r"boks.txt: there is no such file \(did you mean 'books.txt'\?\)"),
         (["*.xml"], None, r"\*.xml: no file matches this pattern"),
         (["folder"], None, r"folder: is a folder; name the files in it, such as 'folder/\*.txt'"),
-        (["a.doc"], None, r"a.doc: the format is unknown; name it with --format: text, lines"),
+        (["a.doc"], None, r"a.doc: the format is unknown; name it with --format \(gen edit: --input-format\): text"),
         (["-"], None, r"standard input: the format is unknown"),
         (["books.txt"], "tree", r"there is no format 'tree' \(did you mean 'trees'\?\); known: "),
         ([], None, "name at least one file"),
@@ -144,7 +144,7 @@ def test_missing_sources_are_refused(
 def test_wrong_encoding_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("one\nnaïve\n".encode("latin-1"))
-    with pytest.raises(SourceError, match=r"a.txt, line 2: not utf-8; name the encoding with --encoding"):
+    with pytest.raises(SourceError, match=r"a.txt, line 2: not utf-8; save it as UTF-8, or name the encoding where"):
         read_lines(path)
     assert read_lines(path, "latin-1") == ["one\n", "naïve\n"]
     with pytest.raises(UsageError, match="there is no encoding 'utf-9'"):
