@@ -341,7 +341,7 @@ def decode_lines(opened: OpenSource, encoding: str, *, limit: int = MAX_DOCUMENT
         raise SourceError(f"{opened.source.name}, {error}") from None
     except UnicodeDecodeError as error:
         raise SourceError(
-            f"{opened.source.name}, line {number + 1}: not {encoding}; save it as UTF-8, or name the encoding where the "
+            f"{opened.source.name}, line {number + 1}: not {encoding}; save it as UTF-8, or name the encoding where a "
             "command has --encoding, such as --encoding latin-1"
         ) from error
 
