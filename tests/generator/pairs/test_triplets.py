@@ -389,10 +389,10 @@ def test_volitional_adverbs_are_left_out() -> None:
 def test_roles_of_symmetric_verbs_are_not_exchanged(vocabulary: str) -> None:
     """Who met whom is the same both ways; other contrasts have the verb."""
     triplets = TripletSpace(english(), "role", vocabulary=vocabulary).sample(300, seed=0)
-    others = TripletSpace(english(), "tense", vocabulary=vocabulary).sample(300, seed=0)
-    said, elsewhere = ({w for t in ts.render_texts(ANCHOR) for w in t.split()} for ts in (triplets, others))
-    assert said.isdisjoint({"meet", "meets", "met", "meeting"})
-    assert elsewhere & {"met", "meeting"}
+    tenses = TripletSpace(english(), "tense", vocabulary=vocabulary).sample(300, seed=0)
+    role_words, tense_words = ({w for t in ts.render_texts(ANCHOR) for w in t.split()} for ts in (triplets, tenses))
+    assert role_words.isdisjoint({"meet", "meets", "met", "meeting"})
+    assert tense_words & {"met", "meeting"}
 
 
 @pytest.mark.parametrize("vocabulary", ["published", "english"])

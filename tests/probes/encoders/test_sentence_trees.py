@@ -70,8 +70,10 @@ def test_missing_trees_are_counted(tmp_path: Path) -> None:
         trees.find_heads(["He left", "a b", "Yes", "c d e"])
     with pytest.raises(EncoderError, match=r"^the grammar \(en\) has no tree for the sentence 'a b' \(1 of 2"):
         GRAMMAR.find_heads(["a b", "the man slept"])
-    for trees, other in ((GRAMMAR, "de"), (load_trees(language="de"), "en")):
-        with pytest.raises(EncoderError, match=f"; name language={other} or lexicon=FILE if they are of another gram"):
+    for trees, language in ((GRAMMAR, "de"), (load_trees(language="de"), "en")):
+        with pytest.raises(
+            EncoderError, match=f"; name language={language} or lexicon=FILE if they are of another gram"
+        ):
             trees.find_heads(["das Pferd schlief nie ."])
 
 
@@ -97,11 +99,11 @@ sleep = { VBP = "sleep", VBZ = "sleeps", VBD = "slept", VBG = "sleeping", VBN = 
 def test_fingerprint_is_of_trees(tmp_path: Path) -> None:
     lexicon = tmp_path / "lexicon.toml"
     lexicon.write_text(LEXICON, encoding="utf-8")
-    own = load_trees(lexicon=str(lexicon))
-    assert own.find_heads(["the wugs slept"]) == [(2, 3, 0)]
+    wugs = load_trees(lexicon=str(lexicon))
+    assert wugs.find_heads(["the wugs slept"]) == [(2, 3, 0)]
     with pytest.raises(UsageError, match="lexicon= is for the grammar, not for trees=x"):
         load_trees(trees="x", lexicon=str(lexicon))
-    fingerprints = [own.fingerprint, GRAMMAR.fingerprint, load_trees(language="de").fingerprint]
+    fingerprints = [wugs.fingerprint, GRAMMAR.fingerprint, load_trees(language="de").fingerprint]
     for heads in ((2, 0), (0, 1), (2, 0)):
         write_trees(tmp_path / "trees.conllu", [("a b", heads)])
         fingerprints.append(read_trees(tmp_path / "trees.conllu").fingerprint)
@@ -123,8 +125,8 @@ def test_merged_words_form_a_tree(length: int, seed: int, data: st.DataObject) -
     with TemporaryDirectory() as folder:
         path = Path(folder, "trees.conllu")
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        whole, merged = read_trees(path).find_heads([" ".join(words), " ".join(tokens)])
-    assert whole == heads
+        separate, merged = read_trees(path).find_heads([" ".join(words), " ".join(tokens)])
+    assert separate == heads
     assert merged.count(0) == 1
     for place, token in enumerate(tokens):
         above = list_words_above(merged, place)
